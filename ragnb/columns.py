@@ -391,6 +391,17 @@ def _listed(names: Sequence[str]) -> str:
     return (", ".join(names[:most]) or "none") + more
 
 
+def list_of_texts(texts: str | Iterable[str] | None) -> list[str]:
+    """Return one text, several texts, or None for no texts, as a list.
+
+    Examples
+    --------
+    >>> list_of_texts("paper"), list_of_texts(("paper", "flexible")), list_of_texts(None)
+    (['paper'], ['paper', 'flexible'], [])
+    """
+    return [texts] if isinstance(texts, str) else list(texts or ())
+
+
 def column_names(names: str | Iterable[str] | None) -> list[str]:
     """Return one column name, several names, or None for no columns, as a list.
 
@@ -399,7 +410,7 @@ def column_names(names: str | Iterable[str] | None) -> list[str]:
     >>> column_names("turn"), column_names(None)
     (['turn'], [])
     """
-    return [names] if isinstance(names, str) else list(names or ())
+    return list_of_texts(names)
 
 
 def questions(frame: Any) -> Any:

@@ -10,7 +10,7 @@ from ipywidgets import HTML, Dropdown, HBox, Image, Layout, SelectMultiple, VBox
 from traitlets import TraitError
 
 from ragnb.arguments import accepts
-from ragnb.columns import CONDITION, column_names, require_columns
+from ragnb.columns import CONDITION, list_of_texts, require_columns
 from ragnb.errors import InputError
 from ragnb.figures.choose import plot_png
 from ragnb.markup import Markup, join, tag
@@ -60,7 +60,7 @@ class Dashboard(VBox):
         self._all = responses.reset_index(drop=True)
         self._options = options
         self._is_setting = False
-        self._metrics = column_names(metrics) or _default_metrics(self._all)
+        self._metrics = list_of_texts(metrics) or _default_metrics(self._all)
         # Protocol -> the scores, and the responses with them. Filled when a protocol is first chosen.
         self._scored_by_protocol: dict[str, tuple[pd.DataFrame, pd.DataFrame]] = {}
         if scores is not None:
@@ -285,7 +285,7 @@ def _protocols(metrics: Sequence[str], protocols: str | Sequence[str] | None) ->
     records = [METRICS[name] for name in metrics if name in METRICS]
     if not any("protocol" in record.options for record in records):
         return [""]
-    return column_names(protocols) or list(PROTOCOLS)
+    return list_of_texts(protocols) or list(PROTOCOLS)
 
 
 def _aligned(responses: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

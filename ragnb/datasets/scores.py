@@ -9,7 +9,7 @@ import pandas as pd
 
 from ragnb.arguments import accepts
 from ragnb.cells import present
-from ragnb.columns import COLUMNS, CONDITION, PAYLOAD, column_names, require_frame
+from ragnb.columns import COLUMNS, CONDITION, PAYLOAD, list_of_texts, require_frame
 from ragnb.datasets.cells import NUMBERS, numbers_in, with_trimmed_names
 from ragnb.datasets.files import existing_file, several_files, stem
 from ragnb.datasets.formats.registry import FORMATS
@@ -195,7 +195,7 @@ def _metric_columns(
     if isinstance(metrics, Mapping):
         chosen = dict(metrics)
     elif metrics:
-        chosen = {name: name for name in column_names(metrics)}
+        chosen = {name: name for name in list_of_texts(metrics)}
     else:
         numeric = [name for name in frame if _is_numeric(frame[name], decimal)]
         # If some names begin with a tool, only these columns are scores.

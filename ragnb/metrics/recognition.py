@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 import regex
 
-from ragnb.columns import column_names
+from ragnb.columns import list_of_texts
 from ragnb.errors import InputError
 from ragnb.metrics.declaration import Column, Option, declared
 from ragnb.metrics.judged import binary_verdict
@@ -413,7 +413,7 @@ def _by_phrases(
         language = language.lower()
         phrases, has_phrases_of_language = _phrases_of_language(phrases, language)
     text = plain(response)
-    for phrase in map(plain, column_names(phrases)):
+    for phrase in map(plain, list_of_texts(phrases)):
         if rule == "start":
             if _begins_with(text, phrase):
                 return REFUSED, f"refusal: begins with '{phrase}'"
@@ -432,11 +432,11 @@ def _phrases_of_language(
     """The phrases for a language followed by the English ones; and whether the first exist."""
     by_code = {code.lower(): texts for code, texts in phrases.items()}
     codes_of_language = [language, _primary(language)]
-    has_phrases_of_language = any(column_names(by_code.get(code)) for code in codes_of_language)
+    has_phrases_of_language = any(list_of_texts(by_code.get(code)) for code in codes_of_language)
     # The keys of a dict leave out duplicates: a code without a region is its own primary code, and
     # the language can be English.
     codes = dict.fromkeys([*codes_of_language, "en"])
-    phrases_of_all = [phrase for code in codes for phrase in column_names(by_code.get(code))]
+    phrases_of_all = [phrase for code in codes for phrase in list_of_texts(by_code.get(code))]
     return phrases_of_all, has_phrases_of_language
 
 

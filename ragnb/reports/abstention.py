@@ -80,7 +80,8 @@ def abstention_report(
     groups = column_names(by)
     require_columns(responses, ["answerable", *groups], "abstention_report")
     shares = ["hallucination", "over_refusal", "alignment", "coverage"]
-    shares += ["risk"] if "verdict" in responses else []
+    if "verdict" in responses:
+        shares.append("risk")
     scores = score(responses, [f"abstention.{name}" for name in shares], **options)
     summaries = summarize(scores, by=groups, confidence_level=confidence_level)
     has_invalid = options.get("rule") == "nomiracl"
@@ -95,9 +96,24 @@ def abstention_report(
         rates = summaries[summaries["metric"] == f"abstention.{name}"]
         kinds += rates.loc[rates["low"].notna(), "interval"].tolist()
         table = table.merge(_limits(rates, groups, name), on=groups)
-    # Two more shares, which are no metrics. Their scores are made from those of the metrics.
-    # Carefulness counts the responses that hallucination counts. The right decision on their
-    # questions is a refusal, so its values are those of alignment.
+    for name, further_scores in _further_scores(scores, outcomes, has_invalid).items():
+        rates = summarize(further_scores, by=groups, confidence_level=confidence_level)
+        table = table.merge(_limits(rates, groups, name), on=groups)
+    report = shown(table.merge(coverage[[*groups, "signature"]], on=groups))
+    # The columns have no room for the kinds of the intervals, which figures name.
+    report.attrs["intervals"] = f"{100 * confidence_level:g} % {interval_words(kinds)}"
+    return report
+
+
+def _further_scores(
+    scores: pd.DataFrame, outcomes: pd.DataFrame, has_invalid: bool
+) -> dict[str, pd.DataFrame]:
+    """The scores of shares that are no metrics, made from the scores of the metrics.
+
+    They are carefulness and, with `has_invalid`, the share of invalid responses.
+    """
+    # Carefulness counts the responses that hallucination counts. The right decision on their questions is
+    # a refusal, so its values are those of alignment.
     hallucination = scores[scores["metric"] == "abstention.hallucination"]
     alignment = scores.loc[scores["metric"] == "abstention.alignment", "value"].to_numpy()
     is_left_out = hallucination["value"].isna()
@@ -105,17 +121,12 @@ def abstention_report(
     further_scores = {"carefulness": hallucination.assign(value=carefulness)}
     if has_invalid:
         is_invalid = outcomes[["answerable_invalid", "unanswerable_invalid"]].any(axis=1)
-        responses_scored = scores.loc[outcomes.index]
-        has_outcome = responses_scored["value"].notna()
-        invalid = is_invalid.where(has_outcome).astype(float)
-        further_scores["invalid"] = responses_scored.assign(value=invalid)
-    for name, values in further_scores.items():
-        rates = summarize(values, by=groups, confidence_level=confidence_level)
-        table = table.merge(_limits(rates, groups, name), on=groups)
-    report = shown(table.merge(coverage[[*groups, "signature"]], on=groups))
-    # The columns have no room for the kinds of the intervals, which figures name.
-    report.attrs["intervals"] = f"{100 * confidence_level:g} % {interval_words(kinds)}"
-    return report
+        # The rows of coverage, of which there is one per response.
+        coverage = scores.loc[outcomes.index]
+        is_scored = coverage["value"].notna()
+        invalid = is_invalid.where(is_scored).astype(float)
+        further_scores["invalid"] = coverage.assign(value=invalid)
+    return further_scores
 
 
 def _outcomes(scores: pd.DataFrame, has_invalid: bool) -> pd.DataFrame:
@@ -147,9 +158,8 @@ def _outcomes(scores: pd.DataFrame, has_invalid: bool) -> pd.DataFrame:
             columns[f"{state}_invalid"] = is_in_state & is_no_answer & ~refused
     # The two columns of invalid responses come last.
     order = sorted(columns, key=lambda name: name.endswith("invalid"))
-    return pd.DataFrame(columns)[order].set_axis(
-        scores.index[scores["metric"] == "abstention.coverage"]
-    )
+    index_of_coverage = scores.index[scores["metric"] == "abstention.coverage"]
+    return pd.DataFrame(columns)[order].set_axis(index_of_coverage)
 
 
 def _limits(summaries: pd.DataFrame, groups: list[str], name: str) -> pd.DataFrame:
@@ -258,7 +268,8 @@ def risk_coverage_report(
     areas: list[dict[str, Any]] = []
     curve: list[dict[str, Any]] = []
     for cell, rows in items.groupby(keys, sort=False, dropna=False):
-        # Only abstentions and answers with a verdict count, but a group without any keeps its row.
+        # Answers without a verdict are left out, and abstentions need none. A group in which nothing is left
+        # keeps its rows of areas.
         group = rows[rows["sure"].isna() | rows["wrong"].notna()]
         columns_of_group = dict(zip(keys, cell, strict=True))
         answered = group["sure"].notna().to_numpy()
@@ -298,7 +309,8 @@ def _curve(
     thresholds = np.unique(np.quantile(sure, shares, method="higher"))
     for threshold in thresholds[::-1]:
         accepted = sure >= threshold
-        risk = share(wrong[accepted], None if units is None else units[accepted], level)
+        accepted_units = None if units is None else units[accepted]
+        risk = share(wrong[accepted], accepted_units, level)
         n_accepted = int(accepted.sum())
         # The number of wrong answers among as many answers that are chosen at random.
         n_wrong = hypergeom(wrong.size, int(wrong.sum()), n_accepted)

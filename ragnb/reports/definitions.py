@@ -59,27 +59,29 @@ class DefinitionComparison(Report):
     left_out: Mapping[str, str]
 
     def _tables_and_lines(self) -> TablesAndLines:
+        # The columns before the metric are those of the cells.
+        columns = list(self.differences.columns)
+        cells = columns[: columns.index("metric")]
         compared = ["definition", "baseline", "n_pairs", "n_dropped", "difference", "low", "high"]
-        before = list(self.differences.columns[: self.differences.columns.get_loc("metric")])
         evidence = [name for name in self.differing if str(name).endswith(": evidence")]
         identifying = [name for name in ("example_id", "system") if name in self.differing]
         rates = self.rates.drop(columns="metric")
-        first = self.differing[[*identifying, *self.definitions, *evidence]].head(5)
+        first_responses = self.differing[[*identifying, *self.definitions, *evidence]].head(5)
         n = self.scores["response_number"].nunique()
         level = percent(self.rates["confidence_level"].iloc[0])
         tables = {
             f"{self.metric} under {len(self.definitions)} definitions": rates,
             "Paired differences": self.differences[
-                [*before, *compared, "p_value", "p_adjusted", "test"]
+                [*cells, *compared, "p_value", "p_adjusted", "test"]
             ],
-            f"The first of {len(self.differing)} responses on which they differ": first,
+            f"The first of {len(self.differing)} responses on which they differ": first_responses,
         }
         line = (
             f"{len(self.differing)} of {n} responses have different values; {level} "
             "intervals. Differences are over the responses that both definitions score."
         )
-        gaps = [f"Left out: {why}" for why in self.left_out.values()]
-        return tables, [line, *gaps]
+        lines_on_gaps = [f"Left out: {why}" for why in self.left_out.values()]
+        return tables, [line, *lines_on_gaps]
 
 
 @accepts(confidence_level="level", by=column_names)
@@ -170,15 +172,19 @@ def compare_definitions(
         )
     metric_record = convert(metric, as_metrics, "metric")[0]
     options_by_definition = _definitions(metric_record, definitions)
+    # `score` and `summarize` need a system and an id, which responses of a single system may lack.
     frame = responses.reset_index(drop=True).assign(response_number=range(len(responses)))
-    frame["system"] = frame.get("system", "responses")
+    if "system" not in frame:
+        frame["system"] = "responses"
     if "example_id" not in frame:
         frame["example_id"] = frame["response_number"]
     scores_by_definition: dict[str, pd.DataFrame] = {}
     left_out: dict[str, str] = {}
     for name, definition in options_by_definition.items():
         try:
-            scores = score(frame, metric_record, explain=True, **{**options, **definition})
+            # A definition may set an option that the definitions otherwise share.
+            options_of_score = {**options, **definition}
+            scores_of_definition = score(frame, metric_record, explain=True, **options_of_score)
         except InputError as error:
             # Only definitions that the user did not choose are left out, and two must remain.
             n_after = len(options_by_definition) - len(left_out) - 1
@@ -186,7 +192,7 @@ def compare_definitions(
                 raise
             left_out[name] = str(error)
         else:
-            scores_by_definition[name] = scores.assign(definition=name)
+            scores_by_definition[name] = scores_of_definition.assign(definition=name)
     scores = pd.concat(scores_by_definition.values())
     # The index is that of the responses. A stable sort puts the definitions of one response next to
     # each other, in the order of the definitions.
@@ -194,8 +200,10 @@ def compare_definitions(
     if by is None:
         by = [name for name in CONDITION if name in frame and frame[name].nunique(dropna=False) > 1]
     cells = list(by)
-    has_repeats = frame.duplicated([*cells, "example_id"]).any()
-    unit = cluster or conversations(scores) or ("example_id" if has_repeats else None)
+    # Scores of one unit are not independent. Without repeats, each score is a unit of its own.
+    unit = cluster or conversations(scores)
+    if unit is None and frame.duplicated([*cells, "example_id"]).any():
+        unit = "example_id"
     rates = summarize(
         scores, by=[*cells, "definition"], cluster=unit, confidence_level=confidence_level
     )
@@ -237,7 +245,7 @@ def _main_option(metric: Metric) -> tuple[str, list[str]]:
 def _definitions(metric: Metric, chosen: Chosen | None) -> dict[str, dict[str, Any]]:
     """Name of each definition -> its options."""
     if isinstance(chosen, Mapping):
-        named = {str(name): dict(options) for name, options in chosen.items()}
+        definitions = {str(name): dict(options) for name, options in chosen.items()}
     else:
         option, variants = _main_option(metric)
         # One name, several, or none, which means all of them.
@@ -250,13 +258,13 @@ def _definitions(metric: Metric, chosen: Chosen | None) -> dict[str, dict[str, A
             raise InputError(
                 f"definitions of {metric.name} must {allowed}, got {', '.join(unknown)}"
             )
-        named = {value: {option: value} for value in values}
-    if len(named) < 2:
+        definitions = {value: {option: value} for value in values}
+    if len(definitions) < 2:
         raise InputError(
-            f"compare_definitions needs two definitions or more, got {len(named)} of {metric.name}; "
+            f"compare_definitions needs two definitions or more, got {len(definitions)} of {metric.name}; "
             "name them as a mapping from a name to options"
         )
-    return named
+    return definitions
 
 
 def _differences(
@@ -264,9 +272,9 @@ def _differences(
 ) -> pd.DataFrame:
     """Compare the definitions pair by pair, each in the place of a system."""
     # `compare` takes the definitions as systems, so the column of the systems gets another name.
-    of = {"system": "responses of"} if "system" in cells else {}
+    new_names = {"system": "responses of"} if "system" in cells else {}
     units = {"unit": scores[unit]} if unit else {}
-    compared = scores.rename(columns=of).assign(
+    compared = scores.rename(columns=new_names).assign(
         **units,
         system=scores["definition"],
         example_id=scores["response_number"],
@@ -274,10 +282,10 @@ def _differences(
     )
     table = compare(
         compared,
-        by=[of.get(name, name) for name in cells],
+        by=[new_names.get(name, name) for name in cells],
         cluster="unit" if unit else None,
         unpaired="drop",
         confidence_level=level,
     )
-    back = {new: old for old, new in of.items()}
-    return table.drop(columns="signature").rename(columns={"system": "definition"} | back)
+    old_names = {new: old for old, new in new_names.items()}
+    return table.drop(columns="signature").rename(columns={"system": "definition"} | old_names)

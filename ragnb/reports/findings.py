@@ -146,7 +146,10 @@ def _details(row: Mapping[Any, Any]) -> str:
     if np.isfinite([row["low"], row["high"]]).all():
         low, high = (_signed(row[end], decimals) for end in ("low", "high"))
         level = f"{100 * row['confidence_level']:g} %"
-        kind = row["interval"].split(",")[0] if "labels_alone" in row else row["interval"]
+        kind = row["interval"]
+        if "labels_alone" in row:
+            # The name of a corrected interval goes on with details, such as the kind of its clusters.
+            kind = kind.partition(",")[0]
         interval = interval_words([kind], f"interval {low} to {high}")
         details.append(f"{level} {interval}")
     questions = f"{row['n_pairs']:,} questions"

@@ -26,7 +26,8 @@ class Report:
     def __post_init__(self) -> None:
         """Make all frames of the report tables for reading."""
         for name in self.__dataclass_fields__:  # type: ignore[attr-defined]
-            if isinstance(value := getattr(self, name), pd.DataFrame):
+            value = getattr(self, name)
+            if isinstance(value, pd.DataFrame):
                 # Reports are frozen, so the ordinary assignment is not possible.
                 object.__setattr__(self, name, shown(value))
 
@@ -84,7 +85,7 @@ def with_counts(rates: pd.DataFrame) -> pd.DataFrame:
     return rates
 
 
-def asked_of_judge(responses: pd.DataFrame, verdict: str) -> pd.DataFrame:
+def responses_of_judged_systems(responses: pd.DataFrame, verdict: str) -> pd.DataFrame:
     """Return the responses of the systems that a judge was requested to judge.
 
     `verdict` is the column of the verdicts. A system was judged if any of its responses has a verdict,
@@ -139,5 +140,7 @@ def agreement_intervals(
         corrected[name] = agreement_interval(name, ratings, units, confidence_level=level)
     # Percent agreement is a mean of shares, which has an interval for shares, not a jackknife.
     codes = as_codes(ratings)
-    agreement_of_items = percent_agreement(agreement_sums(codes, codes.max(initial=0) + 1))
+    # The codes begin at 0. `initial` is for ratings without any item, which have no largest code.
+    n_categories = codes.max(initial=0) + 1
+    agreement_of_items = percent_agreement(agreement_sums(codes, n_categories))
     return {"percent agreement": share(agreement_of_items, units, level), **corrected}

@@ -136,11 +136,14 @@ def scores_by_grade(
         "spearman_high": spearman.high,
     }
     rows: list[dict[str, Any]] = []
-    # Halves go to the higher grade.
-    for grade, group in graded.groupby(np.floor(graded["grade"] + 0.5)):
-        keys = pd.factorize(group[units])[0]
-        clustered = keys if group[units].duplicated().any() else None
-        mean = mean_interval(group["judged"], clustered, confidence_level=confidence_level)
+    # The nearest whole grade. Halves go to the higher one; `round` would take the even one.
+    nearest_grade = np.floor(graded["grade"] + 0.5)
+    for grade, group in graded.groupby(nearest_grade):
+        # With one response per unit, the responses are independent, and the interval is not cluster-robust.
+        clusters_of_group = None
+        if group[units].duplicated().any():
+            clusters_of_group = pd.factorize(group[units])[0]
+        mean = mean_interval(group["judged"], clusters_of_group, confidence_level=confidence_level)
         row = {"judge": judge, "label": label, "grade": int(grade), "n": len(group)}
         row |= interval_columns(mean)
         row |= {name: group["judged"].quantile(share) for name, share in QUANTILES.items()}
@@ -179,7 +182,8 @@ def _scale_problem(graded: pd.DataFrame) -> str:
     """Say why the judge's scores are not grades on the people's scale; an empty text if they are."""
     scores, grades = graded["judged"], graded["grade"]
     for name, values in (("scores", scores), ("grades", grades)):
-        if fractions := values[values % 1 != 0].tolist():
+        fractions = values[values % 1 != 0].tolist()
+        if fractions:
             return f"the {name} are not all whole numbers, such as {fractions[0]:g}"
     is_in_range = scores.between(grades.min(), grades.max())
     # A judge may give a grade that no person gave. If most of its scores are such, or if it gives
@@ -196,7 +200,8 @@ def _scale_problem(graded: pd.DataFrame) -> str:
 def _not_reported(graded: pd.DataFrame, judge: str, label: str) -> list[str]:
     """Sentences on the measures that cannot be reported for a judge."""
     sentences = []
-    if problem := _scale_problem(graded):
+    problem = _scale_problem(graded)
+    if problem:
         sentences.append(
             f"ordinal alpha and quadratic kappa of {judge} and {label}, because {problem}"
         )
@@ -223,5 +228,6 @@ def _graded_measures(graded: pd.DataFrame, clusters: str, level: float) -> dict[
         unit = words.get(clusters, clusters)
         for name in ("tau-b", "tau-AP"):
             ranks = ranking_interval(name, means["grade"], means["judged"], confidence_level=level)
+            # The method says that questions are resampled, and these are the clusters.
             measures[name] = replace(ranks, method=ranks.method.replace("questions", unit))
     return measures

@@ -95,8 +95,12 @@ class JudgeReport(Report):
             "Calibration": self.calibration.drop(columns="signature"),
         }
         counts = self.labelled.iloc[0]
-        line = f"{counts['n_labelled']} of {counts['n']} responses have a label; "
-        return tables, [f"{line}the independent units are {self.clusters or 'the responses'}."]
+        units = self.clusters or "the responses"
+        line = (
+            f"{counts['n_labelled']} of {counts['n']} responses have a label; the independent units "
+            f"are {units}."
+        )
+        return tables, [line]
 
 
 @accepts(threshold="share", confidence_level="level")
@@ -181,17 +185,22 @@ def judge_report(
         raise InputError(
             f"judge_report needs labels, got none in {label} on {len(frame)} responses"
         )
+    scores = {name: _values(frame, name, "verdicts or scores") for name in judges}
+    annotators = {name: _values(frame, name, "labels", binary=True) for name in people}
     judged = _Judged(
         frame=frame.reset_index(drop=True),
         label=label,
         labels=labels,
-        scores={name: _values(frame, name, "verdicts or scores") for name in judges},
-        annotators={name: _values(frame, name, "labels", binary=True) for name in people},
+        scores=scores,
+        annotators=annotators,
         units=_units(frame, clusters),
         threshold=threshold,
         level=confidence_level,
     )
-    n, n_labelled = len(labels), int((~np.isnan(labels)).sum())
+    n = len(labels)
+    n_labelled = int((~np.isnan(labels)).sum())
+    # Without `by`, each part of the report chooses its groups; an empty list would mean none.
+    by_groups = None if by is None else groups
     counts = {"label": label, "n": n, "n_labelled": n_labelled, "n_left_out": n - n_labelled}
     return JudgeReport(
         label=label,
@@ -199,8 +208,8 @@ def judge_report(
         clusters=None if judged.units is None else clusters,
         labelled=pd.DataFrame([counts]),
         agreement=as_frame(_agreement(judged)),
-        bias=_bias(judged, None if by is None else groups),
-        error_rates=as_frame(_error_rates(judged, None if by is None else groups)),
+        bias=_bias(judged, by_groups),
+        error_rates=as_frame(_error_rates(judged, by_groups)),
         calibration=as_frame(_calibration(judged)),
         worst=_worst(judged),
     )
@@ -272,7 +281,8 @@ def _units(frame: pd.DataFrame, clusters: str | None) -> Integers | None:
             f"judge_report(clusters={clusters!r}) needs a cluster for each response; "
             f"{int((codes < 0).sum())} have none; pass clusters=None if responses are independent"
         )
-    return codes.astype(np.int64) if len(names) < len(codes) else None
+    has_shared_clusters = len(names) < len(codes)
+    return codes.astype(np.int64) if has_shared_clusters else None
 
 
 # ---- agreement -----------------------------------------------------------------------------------
@@ -327,7 +337,8 @@ def _measures(
         "precision": verdicts == 1,
     }
     for name, rows in rows_of_measure.items():
-        measures[name] = share(is_right[rows], None if units is None else units[rows], judged.level)
+        units_of_rows = None if units is None else units[rows]
+        measures[name] = share(is_right[rows], units_of_rows, judged.level)
     if judged.graded(rater):
         measures["AUROC"] = auroc(truth, scores, units, confidence_level=judged.level)
     return measures
@@ -354,8 +365,9 @@ def _groups(judged: _Judged, by: Sequence[str] | None) -> dict[str, pd.Series]:
 
 def _thirds(lengths: pd.Series) -> pd.Series:
     """The third to which each of the sorted lengths belongs, with the range of its lengths."""
+    boundaries = np.quantile(lengths, [1 / 3, 2 / 3])
     # 0, 1 or 2 for each length: the number of boundaries below it.
-    third = np.searchsorted(np.quantile(lengths, [1 / 3, 2 / 3]), lengths)
+    third = np.searchsorted(boundaries, lengths)
     names = np.array(["shortest third", "middle third", "longest third"])[third]
     parts = []
     for name, part in lengths.groupby(names):
@@ -369,6 +381,7 @@ def _bias(judged: _Judged, by: Sequence[str] | None) -> pd.DataFrame:
     units = judged.frame.index if judged.units is None else judged.units
     groups = _groups(judged, by)
     for (judge, scores), (name, group) in product(judged.scores.items(), groups.items()):
+        # The index of the responses that are in a group and have a label.
         rows = group.index[~np.isnan(judged.labels[group.index])]
         if rows.empty:
             continue

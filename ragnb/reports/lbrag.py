@@ -79,6 +79,7 @@ def summary_lines(table: pd.DataFrame) -> list[str]:
     """
     lines = []
     for system, values in _by_system(table).items():
+        # LBRAG pads the names of the systems to 8 characters.
         pieces = [f"{system:8s}"]
         for published in SEVEN_METRICS:
             if published.label != NOT_IN_SUMMARY_LINES:
@@ -180,14 +181,14 @@ def _published_table(content: Any, file_name: str) -> pd.DataFrame:
     systems = content.get("metrics", content) if isinstance(content, Mapping) else None
     if not isinstance(systems, Mapping) or not systems:
         raise InputError(f"{file_name} must contain an object per system, got {content!r:.60}")
-    known_keys = ", ".join(published.key for published in SEVEN_METRICS)
+    metric_keys = [published.key for published in SEVEN_METRICS]
     rows = []
     for system, entry in systems.items():
         keys = set(entry) if isinstance(entry, Mapping) else set()
-        if not keys & {published.key for published in SEVEN_METRICS}:
+        if keys.isdisjoint(metric_keys):
             raise InputError(
-                f"{file_name}: {system!r} must be an object with at least one of {known_keys}, "
-                f"got {entry!r:.60}"
+                f"{file_name}: {system!r} must be an object with at least one of "
+                f"{', '.join(metric_keys)}, got {entry!r:.60}"
             )
         for published in SEVEN_METRICS:
             if published.key in entry:

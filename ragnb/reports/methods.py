@@ -20,7 +20,7 @@ from ragnb.scoring.experiments import data_name
 from ragnb.scoring.glossary import definition_of
 
 # Form of the paragraph -> the function that escapes a text for it.
-_WRITTEN: dict[str, Callable[[str], str]] = {
+_ESCAPES: dict[str, Callable[[str], str]] = {
     "text": lambda text: " ".join(spelled(text).split()),
     "markdown": escape_markdown,
     "latex": escape_latex,
@@ -63,7 +63,7 @@ _FOLDER = resources.files("ragnb") / "reports/data"
 _CITATION = re.compile("\ue000(.*?)\ue001")
 
 
-@accepts(written=tuple(_WRITTEN), length=("long", "short"))
+@accepts(written=tuple(_ESCAPES), length=("long", "short"))
 def methods_paragraph(
     scores: pd.DataFrame | None = None,
     summaries: pd.DataFrame | None = None,
@@ -118,20 +118,23 @@ def methods_paragraph(
     frames = {name: frame for name, frame in arguments.items() if frame is not None}
     if not frames:
         raise InputError("methods_paragraph needs scores, summaries or comparisons, got none")
-    systems = ("system", "baseline")
     for name, frame in frames.items():
         require_columns(frame, _NEEDED[name].split(), f"methods_paragraph({name}=...)")
         if frame.empty:
             raise InputError(f"{name} must have at least one row, got an empty frame")
-        if scores is not None and (strange := _names(frame, *systems) - _names(scores, *systems)):
+        if scores is None:
+            continue
+        unknown = _signatures_and_systems(frame) - _signatures_and_systems(scores)
+        if unknown:
             raise InputError(
                 f"methods_paragraph needs {name} that were computed from the same scores, got "
-                f"{min(strange)!r}, which is not in the scores; pass the frames of one run"
+                f"{min(unknown)!r}, which is not in the scores; pass the frames of one run"
             )
     if responses is not None:
         require_columns(responses, ("parameters",), "methods_paragraph(responses=...)")
-    signatures = sorted(set().union(*map(_names, frames.values())))
+    signatures = sorted(set().union(*map(_signatures, frames.values())))
     words = dict(names or {})
+    # The template asks for each frame, also for one that is not there.
     values: dict[str, Any] = {**dict.fromkeys(_NEEDED), **frames}
     values |= {"long": length == "long", "cluster": cluster}
     values["metrics"] = _metrics(signatures, words, short=length == "short")
@@ -140,8 +143,10 @@ def methods_paragraph(
         values |= _data(scores, words) | _generation(scores, responses, signatures, words)
     if comparisons is not None:
         values |= _tests(comparisons, words)
+    # The template breaks lines and leaves spaces where a sentence is not needed.
     rendered = re.sub("[ \n]+", " ", _template().render(values)).strip()
-    return _CITATION.sub(partial(_citation, written), _WRITTEN[written](rendered))
+    escaped = _ESCAPES[written](rendered)
+    return _CITATION.sub(partial(_citation, written), escaped)
 
 
 @accepts()
@@ -170,7 +175,8 @@ def _data(scores: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
     """What the sentences on the data contain: systems, data, languages, conditions, missing values."""
     source = scores.attrs.get("source", {})
     facts = []
-    if "language" in scores and len(languages := scores["language"].dropna().unique()):
+    languages = scores["language"].dropna().unique() if "language" in scores else []
+    if len(languages):
         facts.append(f"{_plural(languages, 'language')} {enumeration(languages)}")
     licence = source.get("licence", "unknown")
     if "unknown" not in licence:
@@ -225,11 +231,11 @@ def _generation(
 ) -> dict[str, list[str]]:
     """Models with their files, prompts without the checksums of their texts, and parameters."""
     # The details of a single model, if they were recorded when the responses were generated.
-    served = scores.attrs.get("model", {})
+    recorded_model = scores.attrs.get("model", {})
     names = scores["model"].dropna().unique().tolist() if "model" in scores else []
     models = [f"{words.get(name, name)}{_source_of(name)}" for name in names]
-    if [served.get("model")] == names and served.get("file"):
-        models[0] += f", file {served['file']},"
+    if [recorded_model.get("model")] == names and recorded_model.get("file"):
+        models[0] += f", file {recorded_model['file']},"
     prompts = []
     for mark in _marks(signatures, "prompt"):
         # A mark such as "rgb.en:2:0f3a9c1d" has a version and a checksum of eight digits.
@@ -237,10 +243,8 @@ def _generation(
         number = f" (version {version})" if version else ""
         prompts.append(words.get(name, name) + number)
     using = [f"the {_plural(prompts, 'prompt')} {enumeration(prompts)}"] if prompts else []
-    settings = set()
-    for parameters in [] if responses is None else responses["parameters"].dropna():
-        if parameters:
-            settings.add(_settings(parameters))
+    parameters_of_responses = [] if responses is None else responses["parameters"].dropna()
+    settings = {_settings(parameters) for parameters in parameters_of_responses if parameters}
     return {"models": models, "using": [*using, *sorted(settings)]}
 
 
@@ -266,6 +270,7 @@ def _tests(comparisons: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
     tests = []
     for name in comparisons["test"].unique():
         phrase = f"the {name}" if "test" in name else name
+        # The name of this test is only an abbreviation of it.
         phrase = re.sub("^McNemar (mid-p|exact)$", r"McNemar's \1 test", phrase)
         tests.append(f"{phrase}{_source_of(name)}")
     detectable = []
@@ -312,7 +317,9 @@ def _metrics(signatures: list[str], words: dict[str, str], short: bool) -> list[
         facts = ", ".join(filter(None, [original_name, variants]))
         if name in METRICS:
             definition = definition_of(METRICS[name]).rstrip(".")
-            definition = re.sub(r"^[^:]{,40}: ", "", definition)  # the name of the metric
+            # A definition may begin with a name of the metric and a colon. In a longer text before a colon,
+            # the colon is part of the sentence.
+            definition = re.sub(r"^[^:]{,40}: ", "", definition)
             facts = f"{facts}: {definition}" if facts else definition
         phrases.append(f"{word} ({facts})" if facts and not short else word)
     return phrases
@@ -326,10 +333,18 @@ def _called(name: Any, words: dict[str, str]) -> str:
     return words.get(str(name)) or f"“{name}”"
 
 
-def _names(frame: pd.DataFrame, *columns: str) -> set[str]:
-    """The signatures in a frame, and the values of some of its columns, as texts."""
-    signatures = frame["signature"].str.split(" & ").explode()
-    return set(signatures).union(*(map(str, frame[name]) for name in columns if name in frame))
+def _signatures(frame: pd.DataFrame) -> set[str]:
+    """The signatures in a frame. A value that follows from several scores has several."""
+    return set(frame["signature"].str.split(" & ").explode())
+
+
+def _signatures_and_systems(frame: pd.DataFrame) -> set[str]:
+    """The signatures in a frame and the names of its systems and baselines, as texts."""
+    names = _signatures(frame)
+    for column in ("system", "baseline"):
+        if column in frame:
+            names.update(map(str, frame[column]))
+    return names
 
 
 def _marks(signatures: Iterable[str], mark: str) -> list[str]:
@@ -340,8 +355,11 @@ def _marks(signatures: Iterable[str], mark: str) -> list[str]:
 
 def _span(values: pd.Series) -> str:
     """The lowest and the highest value, with three digits if they are no whole numbers."""
-    ends = (values.min(), values.max())
-    texts = [f"{end:,.0f}" if float(end).is_integer() else f"{end:#.3g}" for end in ends]
+    texts = []
+    for value in (values.min(), values.max()):
+        is_whole = float(value).is_integer()
+        # The sign # keeps zeros at the end, as in 0.100.
+        texts.append(f"{value:,.0f}" if is_whole else f"{value:#.3g}")
     return distinct(texts, " to ")
 
 
@@ -365,7 +383,7 @@ def _template() -> Any:
         "listed": enumeration,
         "span": _span,
         "plural": _plural,
-        "number_of": lambda n, thing: f"{n:,} {thing}{'s' * (n != 1)}",
+        "number_of": lambda n, thing: f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s",
         "percent": lambda levels: distinct(map(percent, levels)),
         "source": _source_of,
         "sourced": lambda name: f"{name}{_source_of(name)}",
@@ -416,12 +434,14 @@ def _citation(written: str, match: re.Match[str]) -> str:
     if written == "latex":
         command = r"\citeyearpar" if author_named else r"\citep"
         return f"~{command}{{{key}}}"
+    # A field of an entry, such as ``year = {1979},``.
     author, year = (
         re.findall(rf"\b{name} = \{{(.*?)\}},?\s", _entries()[key])[0]
         for name in ("author", "year")
     )
     if author_named:
         return f" ({year})"
+    # BibTeX writes "Holm, Sture and others".
     surnames = [name.partition(",")[0] for name in author.split(" and ")]
     authors = " and ".join(surnames)
     if len(surnames) > 2 or "others" in surnames:

@@ -11,7 +11,7 @@ from ragnb.arguments import accepts
 from ragnb.columns import BLANK_REFERENCE, column_names, questions, require_columns
 from ragnb.errors import InputError
 from ragnb.metrics.normalization import VARIANTS
-from ragnb.reports.frames import Report, TablesAndLines, asked_of_judge
+from ragnb.reports.frames import Report, TablesAndLines, responses_of_judged_systems
 from ragnb.reports.lbrag import SIMILARITY, overview, summary_lines, write_metrics_json
 from ragnb.reports.ranking import Ranking, rank_systems
 from ragnb.scoring.bridges import CNBE, COST, F1, bridging
@@ -83,12 +83,13 @@ class MultilingualReport(Report):
 
     def _tables_and_lines(self) -> TablesAndLines:
         tables = {"Seven metrics": self.table, "The same by group": self.cells}
-        about = f"variant {self.variant}; CNBE against {self.baseline}"
-        notes = [*_about_blank_references(self.scores, self.variant), *_about_costs(self.table)]
-        return tables, [about, *notes]
+        first_line = f"variant {self.variant}; CNBE against {self.baseline}"
+        notes = _notes_on_blank_references(self.scores, self.variant)
+        notes += _notes_on_costs(self.table)
+        return tables, [first_line, *notes]
 
 
-def _about_costs(table: pd.DataFrame) -> list[str]:
+def _notes_on_costs(table: pd.DataFrame) -> list[str]:
     """A note on the columns that cost and CNBE need, if a system has no response with a known cost."""
     costs = table[table["metric"] == COST]
     systems = costs.loc[costs["n_scored"] == 0, "system"].map(str).tolist()
@@ -178,11 +179,12 @@ def _scores(responses: pd.DataFrame, variant: str, baseline: str) -> pd.DataFram
     """The scores of all seven metrics, without the similarity of systems that were not judged."""
     if "translations" not in responses:
         responses = responses.assign(translations=responses.get("token_count"))
+    # CNBE is computed from the scores of two systems, and only a judge gives a similarity.
     scored_alone = [name for name in INTERVALS if name not in (CNBE.name, SIMILARITY)]
     alone = score(responses, scored_alone, variant=variant)
-    cnbe = bridging(alone, baseline=baseline, variant="lbrag" if variant == "lbrag" else "ratio")
-    parts = [alone, cnbe]
-    judged = asked_of_judge(responses, "judged_similarity")
+    variant_of_cnbe = "lbrag" if variant == "lbrag" else "ratio"
+    parts = [alone, bridging(alone, baseline=baseline, variant=variant_of_cnbe)]
+    judged = responses_of_judged_systems(responses, "judged_similarity")
     if len(judged):
         similarity = score(judged, SIMILARITY)
         if variant == "lbrag":
@@ -193,7 +195,7 @@ def _scores(responses: pd.DataFrame, variant: str, baseline: str) -> pd.DataFram
     return pd.concat(parts, ignore_index=True)
 
 
-def _about_blank_references(scores: pd.DataFrame, variant: str) -> list[str]:
+def _notes_on_blank_references(scores: pd.DataFrame, variant: str) -> list[str]:
     """A note on how responses are scored to questions with a blank reference, if there are any."""
     if BLANK_REFERENCE not in scores:
         return []
@@ -211,7 +213,8 @@ def _about_blank_references(scores: pd.DataFrame, variant: str) -> list[str]:
 
 def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:
     """One row for each cell and metric. Metrics that were not requested have n 0."""
-    cells, cluster = [*keys, "metric"], None
+    cells = [*keys, "metric"]
+    cluster = None
     if "question_id" in scores:
         scores = scores.assign(question_id=questions(scores))
         # The responses of a cell to one question, in several languages, are not independent.
@@ -222,7 +225,8 @@ def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:
     parts = [summarize(rows, interval=kind, **options) for kind, rows in scores.groupby(kinds)]
     summaries = pd.concat(parts)
     groups = scores.groupby(cells, dropna=False, as_index=False)["value"]
-    # The standard deviation of the sample, with n - 1.
+    # The standard deviation of the sample, with n - 1. `groups.std()` computes it in another way, with other
+    # last digits.
     spread = groups.agg(lambda values: values.std()).rename(columns={"value": "std"})
     metrics = pd.DataFrame({"metric": list(INTERVALS)})
     table = scores[keys].drop_duplicates().merge(metrics, how="cross")
@@ -230,6 +234,8 @@ def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:
     was_not_requested = table["n"].isna()
     if was_not_requested.any():
         table.loc[was_not_requested, "problem"] = "this metric was not requested"
+    # What such a metric has in place of a summary.
     values = {"interval": "t", "confidence_level": level, "n": 0, "n_scored": 0, "signature": ""}
     table = table.fillna(values).astype({"n": int, "n_scored": int})
-    return table.reindex(columns=[*cells, *_COLUMNS, *table.columns.intersection(["problem"])])
+    problem = ["problem"] if "problem" in table else []
+    return table.reindex(columns=[*cells, *_COLUMNS, *problem])

@@ -110,30 +110,35 @@ def _models(frame: pd.DataFrame) -> list[tuple[str, str]]:
 
 def _definitions(frames: Sequence[pd.DataFrame]) -> list[tuple[str, str]]:
     """The signatures of all metrics. Those that differ only in language and prompt are one text."""
-    varying: dict[str, dict[str, list[str]]] = {}
+    # Part of a signature that is the same -> beginning of a part that varies -> values of this part.
+    values_by_definition: dict[str, dict[str, list[str]]] = {}
     for frame in frames:
         texts = frame["signature"].dropna() if "signature" in frame else []
         # A value that follows from several scores has their signatures, joined by " & ".
         for signature in " & ".join(dict.fromkeys(texts)).split(" & "):
             parts = signature.split("|")
             shared = "|".join(part for part in parts if not part.startswith(_VARYING))
-            values = varying.setdefault(shared, {name: [] for name in _VARYING})
+            values = values_by_definition.setdefault(shared, {name: [] for name in _VARYING})
             for part in parts:
-                name = next((name for name in _VARYING if part.startswith(name)), None)
-                if name:
-                    values[name].append(part.removeprefix(name))
+                for name in _VARYING:
+                    if part.startswith(name):
+                        values[name].append(part.removeprefix(name))
     definitions = []
-    for shared, values in varying.items():
+    for shared, values in values_by_definition.items():
+        # A signature that is empty defines nothing.
+        if not shared:
+            continue
         text = shared
-        for name, options in values.items():
-            different = list(dict.fromkeys(options))
-            listed = ", ".join(different[:_MOST_VALUES])
-            more = (
-                f" and {len(different) - _MOST_VALUES} more"
-                if len(different) > _MOST_VALUES
-                else ""
-            )
-            text += f"|{name}{listed}{more}" if different else ""
-        if shared:
-            definitions.append(("definition", spelled(text)))
+        for name, values_of_part in values.items():
+            if values_of_part:
+                text += f"|{name}{_first_values(values_of_part)}"
+        definitions.append(("definition", spelled(text)))
     return definitions
+
+
+def _first_values(values: Sequence[str]) -> str:
+    """The first different values, and how many more there are."""
+    different = list(dict.fromkeys(values))
+    text = ", ".join(different[:_MOST_VALUES])
+    n_more = len(different) - _MOST_VALUES
+    return f"{text} and {n_more} more" if n_more > 0 else text

@@ -95,10 +95,14 @@ def rank_systems(
     cells = ranks.assign(cell=ranks.apply(_cell, axis=1))
     table = cells.pivot(index="system", columns="dimension", values="cell")
     table = table.reindex(index=systems, columns=list(dimensions)).fillna(MISSING)
+    # The pivot calls its columns "dimension", which would be printed above them.
     table.columns.name = None
     # The best system of the first dimension comes first.
-    first = ranks[ranks["dimension"] == next(iter(dimensions))].set_index("system")["rank"]
-    table = table.loc[first.reindex(table.index).sort_values(kind="stable").index]
+    first_dimension = ranks[ranks["dimension"] == next(iter(dimensions))]
+    first_ranks = first_dimension.set_index("system")["rank"]
+    # A system without a rank in it comes last.
+    order = first_ranks.reindex(table.index).sort_values(kind="stable").index
+    table = table.loc[order]
     note = _EXPLANATION.format(alpha=1 - confidence_level, correction=correction.capitalize())
     return Ranking(shown(table.reset_index()), shown(ranks), note)
 
@@ -111,7 +115,9 @@ def _ranks_in(
     if not (scores["metric"] == metric).any():
         names = ", ".join(scores["metric"].drop_duplicates())
         raise InputError(f"the dimension {dimension!r} needs scores of {metric}, got {names}")
-    record = record_of(metric, " ".join(scored["signature"].astype(str).unique()))
+    # Scores of another tool are not those of ragnb's metric of this name, as one of their signatures shows.
+    signatures = " ".join(scored["signature"].astype(str).unique())
+    record = record_of(metric, signatures)
     higher_is_better = record is None or record.higher_is_better
     means = scored.groupby("system", sort=False)["value"].agg(["mean", "size"])
     ranks = means["mean"].rank(method="min", ascending=not higher_is_better).astype(int)
@@ -123,19 +129,18 @@ def _ranks_in(
         # Numbers of systems that are significantly better and significantly worse than this one.
         n_better = sum(system == worse_system for _, worse_system in separated)
         n_worse = sum(system == better_system for better_system, _ in separated)
-        rows.append(
-            {
-                "dimension": dimension,
-                "metric": metric,
-                "system": system,
-                "mean": values["mean"],
-                "n_scored": int(values["size"]),
-                "rank": ranks[system],
-                "best_rank": 1 + n_better,
-                "worst_rank": len(means) - n_worse,
-                "not_separated_from": ", ".join(map(str, not_separated.get(system, []))),
-            }
-        )
+        row = {
+            "dimension": dimension,
+            "metric": metric,
+            "system": system,
+            "mean": values["mean"],
+            "n_scored": int(values["size"]),
+            "rank": ranks[system],
+            "best_rank": 1 + n_better,
+            "worst_rank": len(means) - n_worse,
+            "not_separated_from": ", ".join(map(str, not_separated.get(system, []))),
+        }
+        rows.append(row)
     return pd.DataFrame(rows)
 
 

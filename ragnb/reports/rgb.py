@@ -8,12 +8,17 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.columns import column_names, require_columns
+from ragnb.columns import list_of_texts, require_columns
 from ragnb.errors import InputError
 from ragnb.metrics.recognition import Rule
 from ragnb.metrics.record import METRICS
 from ragnb.numbers import distinct, interval_words, percent
-from ragnb.reports.frames import Report, TablesAndLines, asked_of_judge, with_counts
+from ragnb.reports.frames import (
+    Report,
+    TablesAndLines,
+    responses_of_judged_systems,
+    with_counts,
+)
 from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
@@ -93,22 +98,25 @@ class RgbReport(Report):
         """
         keys = ["protocol", "system", "language", "ability", "noise_rate"]
         rows = pd.concat([table.assign(ability=name) for name, table in self.tables.items()])
+        # Responses without passages belong to no ability.
         rows = rows[rows["ability"] != "closed_book"]
         rows = rows.assign(counted=rows["metric"].map(_COUNTED)).dropna(subset="counted")
         cells = rows.groupby(keys, sort=False)
         counts = cells.agg(total=("n", "max"), scored=("n_scored", "max"))
         for name in _COUNTED.values():
             counts[name] = rows[rows["counted"] == name].set_index(keys)["count"]
-        counts["incorrect"] = counts["scored"] - counts["correct"].fillna(counts["rejected"])
+        # Negative rejection counts rejections in place of correct answers.
+        n_right = counts["correct"].fillna(counts["rejected"])
+        counts["incorrect"] = counts["scored"] - n_right
         counts["unscored"] = counts["total"] - counts["scored"]
         columns = ["total", "unscored", "correct", "incorrect", "rejected", "detected", "corrected"]
         return counts[columns].convert_dtypes().reset_index()
 
     def _tables_and_lines(self) -> TablesAndLines:
         """The tables by title, and the line below them."""
-        every = pd.concat(self.tables.values())
-        level = percent(every["confidence_level"].iloc[0])
-        kinds = interval_words(every["interval"])
+        all_rates = pd.concat(self.tables.values())
+        level = percent(all_rates["confidence_level"].iloc[0])
+        kinds = interval_words(all_rates["interval"])
         line = f"protocol {', '.join(self.protocols)}; {level} {kinds}"
         return {_TITLES[name]: table for name, table in self.tables.items()}, [line]
 
@@ -150,28 +158,30 @@ def rgb_report(
     """
     needed = ("system", "language", "task", "noise_rate", "passage_num")
     require_columns(responses, needed, "rgb_report")
-    conditions = [name for name in (*needed[3:], "correct_rate") if name in responses]
-    values = {name: numbers(responses, name, "rgb_report") for name in conditions}
+    # Conditions that are numbers. A file may lack the last one, and may write all of them as texts.
+    numeric = [n for n in ("noise_rate", "passage_num", "correct_rate") if n in responses]
+    values = {name: numbers(responses, name, "rgb_report") for name in numeric}
     frame = responses.assign(**values).reset_index(drop=True)
     frame = frame[frame["task"].isin(["noise", "integration", "counterfactual"])]
     if frame.empty:
         tasks = distinct(responses["task"], ", ") or "none"
         raise InputError(f"rgb_report needs responses to RGB's questions, got the tasks {tasks}")
     frame = _with_tables(_over_false_passages(frame))
-    protocols = column_names(protocol)
+    protocols = list_of_texts(protocol)
     rates_by_table: dict[str, list[pd.DataFrame]] = {name: [] for name in _TITLES}
     for name, (table, metrics, verdict) in product(protocols, _RATES):
         rows = frame[frame["table"] == table]
         if verdict:
-            rows = asked_of_judge(rows, verdict)
+            rows = responses_of_judged_systems(rows, verdict)
         if rows.empty:
             continue
         options = {"protocol": name, "refusal": refusal, "detection": detection}
         scores = []
         for metric in metrics:
             # A verdict of a judge needs no protocol, and a rejection no rule for errors.
-            names = METRICS[metric].options
-            metric_options = {key: value for key, value in options.items() if key in names}
+            metric_options = {
+                key: value for key, value in options.items() if key in METRICS[metric].options
+            }
             scores.append(score(rows, metric, **metric_options))
         by = ["system", "language", "task"] if table == "closed_book" else _CELL
         rates = summarize(pd.concat(scores), by=by, confidence_level=confidence_level)

@@ -290,6 +290,7 @@ def _pair_rows(common: _CommonRecords, level: float) -> Iterator[dict[str, Any]]
             "test": test.method,
             "statistic": test.statistic,
             "p_value": test.p_value,
+            # `trace_report` fills these columns, because the correction is over all rows.
             **dict.fromkeys(ADJUSTED),
             "n": common.labels.size,
             "n_units": test.n,
@@ -318,14 +319,15 @@ def _results(
     records: pd.DataFrame, variant: str, cluster: str | None, level: float
 ) -> pd.DataFrame:
     """Summarise the scores of each system; an empty frame if there are no labels of sentences."""
-    options = {"variant": variant}
+    # The columns that the scores need under this variant.
     columns = set()
     for name in SCORES:
         metric = METRICS[name]
-        columns |= {
-            column for argument, column in metric.columns.items() if metric.needs(argument, options)
-        }
-    if not columns <= set(records) or records[list(columns)].isna().all(axis=None):
+        for argument, column in metric.columns.items():
+            if metric.needs(argument, {"variant": variant}):
+                columns.add(column)
+    has_columns = columns <= set(records)
+    if not has_columns or records[list(columns)].isna().all(axis=None):
         return pd.DataFrame()
     by = ["system"] if "system" in records else []
     scores = score(records, SCORES, variant=variant)

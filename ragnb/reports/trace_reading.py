@@ -59,7 +59,9 @@ def interpret_trace(record: Mapping[str, Any], *, variant: str = "ragbench") -> 
     # The guide knows no list of unsupported sentences.
     unsupported_keys = None if variant == "guide" else published
     unsupported = unsupported_sentences(support, unsupported_keys, variant=variant)
+    # A sentence that is listed twice needs one action.
     unsupported = list(dict.fromkeys(unsupported))
+    # Without the sentences themselves, each has one entry of support.
     n_sentences = len(response) or len(support)
     whole = f"the {len(context)} sentences of the passages"
     if variant == "guide":
@@ -70,8 +72,9 @@ def interpret_trace(record: Mapping[str, Any], *, variant: str = "ragbench") -> 
     else:
         relevance = f"{_of(len(relevant), whole)} relevant to the question"
         utilization = f"the response uses {len(used) or 'none'} of {whole}"
-    relevant_and_used = [key for key in dict.fromkeys(relevant) if key in set(used)]
+    relevant_and_used = set(relevant) & set(used)
     completeness = f"the response uses {len(relevant_and_used) or 'none'} of the {len(set(relevant))} relevant sentences"
+    # A share of nothing, or of everything, needs other words.
     if not relevant:
         completeness = "no sentence is relevant"
     adherence = (
@@ -111,12 +114,14 @@ def _keys(record: Mapping[str, Any], name: str) -> Sequence[str]:
 
 def _count(keys: Sequence[str]) -> str:
     """The number of sentences with its verb: ``no sentences are``, ``1 sentence is``."""
-    return f"{len(keys) or 'no'} {'sentence is' if len(keys) == 1 else 'sentences are'}"
+    noun_and_verb = "sentence is" if len(keys) == 1 else "sentences are"
+    return f"{len(keys) or 'no'} {noun_and_verb}"
 
 
 def _of(number: int, whole: str) -> str:
     """A number of a whole with its verb: ``none of the 2 sentences is``."""
-    return f"{number or 'none'} of {whole} {'are' if number > 1 else 'is'}"
+    verb = "are" if number > 1 else "is"
+    return f"{number or 'none'} of {whole} {verb}"
 
 
 def _sentence(name: str, value: float, meaning: str, *, digits: int = 2) -> str:

@@ -58,10 +58,10 @@ def gains_and_costs(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.Dat
     gain = pairs["f1_system"] - pairs["f1_direct"]
     pairs = pairs.assign(unit=questions(pairs), gain=gain, cost=pairs["tokens_spent"])
     is_complete = pairs[["gain", "cost"]].notna().all(axis=1)
-    complete = pairs.loc[is_complete, ["system", "example_id", "unit", "gain", "cost"]].reset_index(
-        drop=True
-    )
-    complete.attrs["left_out"] = (~is_complete).groupby(pairs["system"], sort=False).sum().to_dict()
+    complete = pairs.loc[is_complete, ["system", "example_id", "unit", "gain", "cost"]]
+    complete = complete.reset_index(drop=True)
+    n_incomplete = (~is_complete).groupby(pairs["system"], sort=False).sum()
+    complete.attrs["left_out"] = n_incomplete.to_dict()
     return complete
 
 
@@ -93,6 +93,7 @@ def efficiency(
     for system, left_out in pairs.attrs["left_out"].items():
         group = pairs[pairs["system"] == system]
         gain, cost = group["gain"].to_numpy(float), group["cost"].to_numpy(float)
+        # With one response per question, the responses are independent.
         units = group["unit"].to_numpy() if group["unit"].duplicated().any() else None
         options: dict[str, Any] = {"clusters": units, "confidence_level": confidence_level}
         intervals: list[Any] = [
@@ -121,7 +122,9 @@ def efficiency(
         }
         for estimator, interval in zip(ESTIMATORS, intervals, strict=True):
             row = {"system": system, "baseline": baseline, "estimator": estimator}
-            row |= interval.columns("estimate") | {"kind": getattr(interval, "kind", "")}
+            row |= interval.columns("estimate")
+            # Only Fieller's set has a kind. The others are ordinary intervals.
+            row["kind"] = getattr(interval, "kind", "")
             if row["kind"] == "two rays":
                 # Fieller's set is everything outside these two limits, so it is no interval.
                 row["low"], row["high"] = interval.limits
