@@ -186,13 +186,13 @@ def judge_report(
             f"judge_report needs labels, got none in {label} on {len(frame)} responses"
         )
     scores = {name: _values(frame, name, "verdicts or scores") for name in judges}
-    annotators = {name: _values(frame, name, "labels", binary=True) for name in people}
+    labels_of_people = {name: _values(frame, name, "labels", binary=True) for name in people}
     judged = _Judged(
         frame=frame.reset_index(drop=True),
         label=label,
         labels=labels,
         scores=scores,
-        annotators=annotators,
+        annotators=labels_of_people,
         units=_units(frame, clusters),
         threshold=threshold,
         level=confidence_level,
