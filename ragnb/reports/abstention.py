@@ -121,7 +121,7 @@ def _further_scores(
     further_scores = {"carefulness": hallucination.assign(value=carefulness)}
     if has_invalid:
         is_invalid = outcomes[["answerable_invalid", "unanswerable_invalid"]].any(axis=1)
-        # The rows of coverage, of which there is one per response.
+        # The metric coverage has one row per response.
         coverage = scores.loc[outcomes.index]
         is_scored = coverage["value"].notna()
         invalid = is_invalid.where(is_scored).astype(float)
