@@ -194,6 +194,11 @@ def compare(
     if by and (labels is not None or questions == "these"):
         option = "labels=" if labels is not None else "questions='these'"
         raise InputError(f"compare({option}) compares over all rows, so leave out by=")
+    table = ScoreTable(frame, ITEM_COLUMNS, cluster)
+    if questions == "these" or labels is not None:
+        for (metric,), scores_of_metric in table.cells(["metric"]):
+            for system, other in pairs:
+                _one_definition(scores_of_metric.signatures(system, other), metric, system, other)
     if questions == "these":
         return compare_over_runs(
             frame,
@@ -207,12 +212,12 @@ def compare(
             frame,
             labels,
             pairs,
+            conditions=table.conditions,
             label=label,
             cluster=cluster,
             correction=correction,
             confidence_level=confidence_level,
         )
-    table = ScoreTable(frame, ITEM_COLUMNS, cluster)
     cells = [name for name in table.conditions if name != "repeat"] if by is None else list(by)
     keys = [*cells, "metric"]
     rows = []

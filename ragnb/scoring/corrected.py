@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.special import stdtr
 
 from ragnb.cells import is_missing
-from ragnb.columns import CONDITION, require_columns
+from ragnb.columns import require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.metrics.judged import is_accepted
@@ -36,6 +36,7 @@ def corrected_comparison(
     labels: pd.DataFrame,
     pairs: Sequence[tuple[Any, Any]],
     *,
+    conditions: Sequence[str],
     label: str,
     cluster: str | None,
     correction: str,
@@ -43,54 +44,29 @@ def corrected_comparison(
 ) -> pd.DataFrame:
     """Compare pairs of systems by labels of people, with the metrics of `scores` as judges.
 
-    Each metric is used alone and, if there are several, all of them together.
+    Each metric is used alone and, if there are several, all of them together. `conditions` are the
+    columns that distinguish the rows of a question besides the system.
     """
-    keys = ["example_id", *_conditions(scores, labels)]
-    if PROBABILITY not in labels:
-        raise InputError(_NO_PROBABILITY)
-    if label not in labels:
-        raise InputError(_no_labels(labels, label))
-    require_columns(labels, [*keys, "system"], "compare(labels=)")
-    require_columns(labels, (), "compare(labels=)", unique=[*keys, "system"])
+    keys = ["example_id", *conditions]
     verdicts = scores.pivot(index=keys, columns=["metric", "system"], values="value")
-    labels = labels.assign(**{label: _as_numbers(labels[label])})
-    truth = labels.pivot(index=keys, columns="system", values=label)
-    chances = labels.groupby(keys)[PROBABILITY].agg(["min", "max"])
-    has_several = chances["max"] - chances["min"] > _ROUNDING
-    if has_several.any():
-        raise InputError(
-            "compare(labels=) needs one probability per question, because a question is labelled for "
-            f"both systems; {chances.index[has_several][0]} has several"
-        )
-    _require_a_sample(
-        truth,
-        chances["max"].reindex(verdicts.index),
-        label,
-        has_plan="to_label" in labels and label != "to_label",
-    )
+    truth, probability = _labels_and_probabilities(labels, keys, label, verdicts.index)
     units = _units(scores, keys, cluster)
     metrics = list(scores["metric"].unique())
-    # Each metric alone and, if there are several, all of them together.
     sets_of_judges = [[metric] for metric in metrics]
     if len(metrics) > 1:
         sets_of_judges.append(metrics)
     rows = []
     for judges in sets_of_judges:
+        signature = " & ".join(signatures(scores[scores["metric"].isin(judges)]))
         for system, baseline in pairs:
-            # The difference of the two systems by each judge, one column per judge.
-            differences = [
-                (verdicts[metric, system] - verdicts[metric, baseline]).rename(metric)
-                for metric in judges
-            ]
-            judged = pd.concat(differences, axis=1)
+            judged = _judged_differences(verdicts, judges, system, baseline)
             is_judged = judged.notna().all(axis=1)
             judged = judged[is_judged]
             difference = _difference(truth, system, baseline).reindex(judged.index)
-            probability = chances["max"].reindex(judged.index)
             result = _estimate(
                 difference.to_numpy(float),
                 judged.to_numpy(float),
-                probability.to_numpy(float),
+                probability.reindex(judged.index).to_numpy(float),
                 None if units is None else units.reindex(judged.index).to_numpy(),
                 _bounds(truth),
                 confidence_level,
@@ -103,11 +79,39 @@ def corrected_comparison(
                     "n_pairs": len(judged),
                     "n_dropped": int((~is_judged).sum()),
                     **_columns(result),
-                    "signature": " & ".join(signatures(scores[scores["metric"].isin(judges)])),
+                    "signature": signature,
                 }
             )
     table = pd.DataFrame(rows)
     return shown(table.assign(**adjusted_columns(table["p_value"], correction, None)))
+
+
+# ---- labels ------------------------------------------------------------------------------------
+
+
+def _labels_and_probabilities(
+    labels: pd.DataFrame, keys: list[str], label: str, items: pd.Index
+) -> tuple[pd.DataFrame, pd.Series]:
+    """People's labels, one row per item and one column per system, and the probability of each item."""
+    if PROBABILITY not in labels:
+        raise InputError(_NO_PROBABILITY)
+    if label not in labels:
+        raise InputError(_no_labels(labels, label))
+    require_columns(labels, [*keys, "system"], "compare(labels=)")
+    require_columns(labels, (), "compare(labels=)", unique=[*keys, "system"])
+    numbers = labels.assign(**{label: _as_numbers(labels[label])})
+    truth = numbers.pivot(index=keys, columns="system", values=label)
+    chances = labels.groupby(keys)[PROBABILITY].agg(["min", "max"])
+    has_several = chances["max"] - chances["min"] > _ROUNDING
+    if has_several.any():
+        raise InputError(
+            "compare(labels=) needs one probability per question, because a question is labelled for "
+            f"both systems; {chances.index[has_several][0]} has several"
+        )
+    probability = chances["max"].reindex(items)
+    has_plan = "to_label" in labels and label != "to_label"
+    _require_a_sample(truth, probability, label, has_plan=has_plan)
+    return truth, probability
 
 
 def _no_labels(labels: pd.DataFrame, label: str) -> str:
@@ -145,7 +149,7 @@ def _require_a_sample(
     if chances.empty:
         return
     # Questions without a row had the probability of the others, if it is the same for all.
-    if np.ptp(chances) < 1e-9:
+    if np.ptp(chances) < _ROUNDING:
         chances = probability.fillna(chances.iloc[0])
     n_labelled, expected = int(is_labelled.sum()), float(chances.sum())
     # The number of several draws together varies less than that of independent draws.
@@ -159,16 +163,17 @@ def _require_a_sample(
         )
 
 
-def _conditions(scores: pd.DataFrame, labels: pd.DataFrame) -> list[str]:
-    """Columns of conditions that scores and labels share and that tell rows of a question apart."""
-    return [
-        name
-        for name in (*CONDITION, "repeat")
-        if name != "system"
-        and name in scores
-        and name in labels
-        and scores.groupby("example_id")[name].nunique(dropna=False).max() > 1
-    ]
+# ---- differences -------------------------------------------------------------------------------
+
+
+def _judged_differences(
+    verdicts: pd.DataFrame, judges: Sequence[str], system: Any, baseline: Any
+) -> pd.DataFrame:
+    """The difference of two systems on each item by each judge, one column per judge."""
+    differences = {
+        metric: verdicts[metric, system] - verdicts[metric, baseline] for metric in judges
+    }
+    return pd.DataFrame(differences)
 
 
 def _units(scores: pd.DataFrame, keys: list[str], cluster: str | None) -> pd.Series | None:

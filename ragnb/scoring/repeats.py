@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.columns import require_columns
+from ragnb.columns import CONDITION, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.scoring.columns import bounds_of, numbers, signatures
 from ragnb.stats.intervals import mean_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.repeats import (
+    FixedQuestions,
     fixed_questions,
     pass_at_k,
     pass_k,
@@ -24,11 +25,17 @@ from ragnb.stats.repeats import (
 _READ = ("system", "metric", "value")
 
 
-def question_column(scores: pd.DataFrame, cluster: str | None = None) -> str:
-    """The column of questions: the cluster that was named, or else ``example_id``."""
-    name = cluster or "example_id"
-    require_columns(scores, [name], "repeated runs")
-    return name
+def question_codes(frame: pd.DataFrame, question: str | None, what: str) -> pd.Series:
+    """Number the questions of the rows: a question under one condition, such as one noise rate.
+
+    `question` is the column of the questions, by default ``example_id``. Rows of a question under
+    different conditions are no runs of each other.
+    """
+    name = question or "example_id"
+    require_columns(frame, [name], what)
+    conditions = [condition for condition in CONDITION if condition in frame]
+    keys = list(dict.fromkeys([name, *conditions]))
+    return frame.groupby(keys, sort=False, dropna=False).ngroup()
 
 
 @accepts()
@@ -41,7 +48,8 @@ def noise_report(scores: pd.DataFrame, *, question: str | None = None) -> pd.Dat
         As `ragnb.score` or `ragnb.load_scores` return them, with several rows per system and
         question: repeats, or the verdicts of several judges in the column ``judge``.
     question
-        Column of the questions; by default ``example_id``.
+        Column of the questions; by default ``example_id``. A question under two conditions, such as
+        two noise rates, counts as two.
 
     Returns
     -------
@@ -69,8 +77,8 @@ def noise_report(scores: pd.DataFrame, *, question: str | None = None) -> pd.Dat
     [['question', 0.13, 0.61], ['run', 0.09, 0.39]]
     """
     require_columns(scores, _READ, "noise_report")
-    name = question_column(scores, question)
     frame = pd.DataFrame(scores).assign(value=numbers(scores, "value", "noise_report"))
+    frame = frame.assign(question=question_codes(frame, question, "noise_report"))
     frame = frame.dropna(subset="value")
     rows = []
     for (metric, system), group in frame.groupby(["metric", "system"], sort=False):
@@ -78,8 +86,8 @@ def noise_report(scores: pd.DataFrame, *, question: str | None = None) -> pd.Dat
         if "judge" in group and group["judge"].nunique() > 1:
             judges = group["judge"].to_numpy()
         values = group["value"].to_numpy(float)
-        components = variance_components(values, group[name].to_numpy(), judges)
-        n_questions, n = group[name].nunique(), len(group)
+        components = variance_components(values, group["question"].to_numpy(), judges)
+        n_questions, n = group["question"].nunique(), len(group)
         n_judges = group["judge"].nunique() if judges is not None else 1
         # The variance of the mean that a component gives is its variance divided by how many of it there are.
         divisors = {
@@ -122,7 +130,8 @@ def pass_report(
     k
         Number of runs.
     question
-        Column of the questions; by default ``example_id``.
+        Column of the questions; by default ``example_id``. A question under two conditions, such as
+        two noise rates, counts as two.
     confidence_level
         Nominal coverage of the intervals, in (0, 1).
 
@@ -145,14 +154,14 @@ def pass_report(
     [['pass^5', 0.49], ['pass@5', 0.84]]
     """
     require_columns(scores, _READ, "pass_report")
-    name = question_column(scores, question)
     frame = pd.DataFrame(scores).assign(value=numbers(scores, "value", "pass_report"))
+    frame = frame.assign(question=question_codes(frame, question, "pass_report"))
     frame = frame.dropna(subset="value")
     if not frame["value"].isin((0, 1)).all():
         raise InputError("pass_report needs scores of 0 and 1")
     rows = []
     for (metric, system), group in frame.groupby(["metric", "system"], sort=False):
-        runs = group.groupby(name, sort=False)["value"].agg(["sum", "size"])
+        runs = group.groupby("question", sort=False)["value"].agg(["sum", "size"])
         for measure, function in ((f"pass^{k}", pass_k), (f"pass@{k}", pass_at_k)):
             values = function(runs["sum"], runs["size"], k)
             interval = mean_interval(values, bounds=(0.0, 1.0), confidence_level=confidence_level)
@@ -178,39 +187,45 @@ def compare_over_runs(
     confidence_level: float,
 ) -> pd.DataFrame:
     """Compare systems over these questions: only the runs of each question vary."""
-    name = question_column(frame, cluster)
+    # Without the systems, so that the same question has the same number in all of them.
+    questions = question_codes(frame.drop(columns="system"), cluster, "compare(questions='these')")
+    numbered = frame.assign(question=questions)
     rows = []
-    for metric, group in frame.dropna(subset="value").groupby("metric", sort=False):
+    for metric, group in numbered.groupby("metric", sort=False):
+        values = group.dropna(subset="value")
+        bounds = bounds_of(metric, str(group["signature"].iloc[0]), values["value"].to_numpy(float))
+        limits = (bounds[0] - bounds[1], bounds[1] - bounds[0]) if bounds else None
         for system, baseline in pairs:
-            first, second = (group[group["system"] == one] for one in (system, baseline))
-            shared = set(first[name]) & set(second[name])
-            both = [rows_of[rows_of[name].isin(shared)] for rows_of in (first, second)]
-            results = [
-                fixed_questions(side["value"].to_numpy(float), pd.factorize(side[name])[0])
-                for side in both
-            ]
-            signature = str(group["signature"].iloc[0])
-            bounds = bounds_of(metric, signature, group["value"].to_numpy(float))
-            limits = (bounds[0] - bounds[1], bounds[1] - bounds[0]) if bounds else None
-            interval, test = repeats_test(results[0], results[1], limits, confidence_level)
-            n_questions = frame.loc[frame["metric"] == metric, name].nunique()
+            of_system = values[values["system"] == system]
+            of_baseline = values[values["system"] == baseline]
+            shared = set(of_system["question"]) & set(of_baseline["question"])
+            first = _on_questions(of_system, shared)
+            second = _on_questions(of_baseline, shared)
+            interval, test = repeats_test(first, second, limits, confidence_level)
+            both = group[group["system"].isin([system, baseline])]
             rows.append(
                 {
                     "metric": metric,
                     "system": system,
                     "baseline": baseline,
                     "n_pairs": len(shared),
-                    "n_dropped": n_questions - len(shared),
-                    "mean": results[0].mean,
-                    "baseline_mean": results[1].mean,
+                    "n_dropped": both["question"].nunique() - len(shared),
+                    "mean": first.mean,
+                    "baseline_mean": second.mean,
                     **interval.columns("difference"),
                     "test": test.method,
                     "statistic": test.statistic,
                     "p_value": test.p_value,
                     **dict.fromkeys(ADJUSTED),
                     "questions": "these",
-                    "signature": " & ".join(signatures(pd.concat(both))),
+                    "signature": " & ".join(signatures(both)),
                 }
             )
     table = pd.DataFrame(rows)
     return shown(table.assign(**adjusted_columns(table["p_value"], correction, None)))
+
+
+def _on_questions(scores: pd.DataFrame, questions: set[int]) -> FixedQuestions:
+    """The mean of a system over some questions, and its error."""
+    chosen = scores[scores["question"].isin(questions)]
+    return fixed_questions(chosen["value"].to_numpy(float), chosen["question"].to_numpy())

@@ -14,6 +14,7 @@ from ragnb.errors import InputError
 from ragnb.replies import count_reasons
 from ragnb.results import Interval
 from ragnb.scoring.columns import bounds_of, conversations, numbers, record_of, signatures
+from ragnb.scoring.repeats import question_codes
 from ragnb.stats.intervals import RATE_METHODS, bca_interval, mean_interval, rate_interval
 from ragnb.stats.repeats import repeats_interval
 
@@ -57,9 +58,10 @@ def summarize(
         ``"bca"`` (a bootstrap computed exactly, without a seed) for means.
     questions
         What the interval is about: ``"such"`` questions, whose sample may have been harder by chance
-        (default), or ``"these"`` questions, whose answers vary only from run to run. The
-        second needs several runs of each question (see `ragnb.stats.repeats_interval`), and
-        ``cluster`` names the column of the questions, by default ``example_id``.
+        (default), or ``"these"`` questions, whose answers vary only from run to run. The second needs
+        several runs of each question (see `ragnb.stats.repeats_interval`). Each question then counts
+        alike, whatever its number of runs, and ``cluster`` names the column of the questions, by
+        default ``example_id``.
     confidence_level
         Nominal coverage, in (0, 1).
 
@@ -153,7 +155,7 @@ def _summary(
     if interval == "auto":
         interval = "wilson" if binary else "t"
     if questions == "these":
-        keys, _ = pd.factorize(scored[cluster])
+        keys = question_codes(scored, cluster, "summarize(questions='these')").to_numpy()
         estimate = repeats_interval(values, keys, bounds=bounds, confidence_level=level)
     elif cluster is not None:
         keys = scored[cluster].to_numpy()

@@ -31,7 +31,7 @@ class FixedQuestions:
     Attributes
     ----------
     mean : float
-        Mean of all values.
+        Mean of the means of the questions, each of which counts alike.
     variance : float
         Squared standard error of the mean, from the variance between runs of the same question.
     df : float
@@ -51,21 +51,21 @@ class FixedQuestions:
 
 
 def fixed_questions(values: Floats, questions: Integers) -> FixedQuestions:
-    """Mean over fixed questions: only the runs of each question vary."""
+    """Mean over fixed questions, each of which counts alike: only the runs of each question vary."""
     codes, sizes = np.unique(questions, return_counts=True)
     n, n_questions = values.size, codes.size
     positions = np.searchsorted(codes, questions)
     if not n:
         return FixedQuestions(np.nan, np.nan, np.nan, 0, 0, "no values")
-    mean = float(values.mean())
+    means = np.bincount(positions, values) / sizes
+    mean = float(means.mean())
     if (sizes < 2).any():
         n_single = int((sizes < 2).sum())
         problem = f"{n_single} of {n_questions} questions have only one run"
         return FixedQuestions(mean, np.nan, np.nan, n_questions, n, problem)
-    means = np.bincount(positions, values) / sizes
     squares = np.bincount(positions, (values - means[positions]) ** 2)
-    # Each question contributes its share of the values, with the variance of its own runs.
-    parts = sizes * squares / (sizes - 1) / n**2
+    # The squared standard error of the mean of each question, divided by the squared number of questions.
+    parts = squares / (sizes - 1) / sizes / n_questions**2
     variance = float(parts.sum())
     if variance <= 0:
         problem = "all runs of each question are equal"
@@ -102,14 +102,15 @@ def repeats_interval(
     Returns
     -------
     Interval
-        The mean with t limits. They are NaN if a question has only one run, or if all runs of each
-        question are equal.
+        The mean of the means of the questions, with t limits. They are NaN if a question has only one
+        run, or if all runs of each question are equal.
 
     Notes
     -----
-    The squared standard error is the sum over questions of (m / n)² s² / m, where m is the number of
-    runs of a question, n that of all values, and s² the variance between the runs. The degrees of
-    freedom are Satterthwaite's.
+    Each question counts alike, so that a question with more runs has no more weight. The squared
+    standard error is the sum over questions of s² / m, divided by Q², where m is the number of runs of
+    a question, s² the variance between them, and Q the number of questions. The degrees of freedom are
+    Satterthwaite's.
 
     Examples
     --------

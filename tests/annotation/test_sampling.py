@@ -199,6 +199,27 @@ def test_a_corrected_difference_has_a_sentence_and_a_figure_about_the_labels(evo
     assert any("labels of 150 questions" in text.get_text() for text in ax.figure.texts)
 
 
+def test_scores_under_several_conditions_need_labels_under_each():
+    rates = (0.0, 0.4)
+    rows = [
+        (f"q{question}", system, rate, float(question % 2), float(question % 3 > 0))
+        for question in range(40)
+        for system in ("a", "b")
+        for rate in rates
+    ]
+    columns = ["example_id", "system", "noise_rate", "value", "label"]
+    frame = pd.DataFrame(rows, columns=columns).assign(metric="m", signature="s", probability=0.5)
+    frame["value"] += frame["system"].eq("a") * frame["noise_rate"]
+    labels = frame.assign(label=frame["label"].where(frame["example_id"].str[1:].astype(int) < 20))
+    (row,) = ragnb.compare(frame, labels=labels).to_dict("records")
+    assert (row["n_pairs"], row["n_labels"]) == (80, 40)
+    with pytest.raises(InputError, match=r"needs noise_rate|noise_rate"):
+        ragnb.compare(frame, labels=labels.drop(columns="noise_rate"))
+    mixed = frame.assign(signature=frame["signature"].where(frame["system"] == "a", "metric:other"))
+    with pytest.raises(InputError, match="needs one definition of m"):
+        ragnb.compare(mixed, labels=labels)
+
+
 def test_a_simple_random_sample_needs_only_its_share(evouna, judged):
     questions = evouna["example_id"].unique()
     chosen = set(np.random.default_rng(0).choice(questions, 100, replace=False))

@@ -69,6 +69,55 @@ def test_a_difference_over_these_questions_is_more_certain_than_over_such_questi
     )
 
 
+def test_rows_under_other_conditions_are_no_runs():
+    """Two noise rates with very different scores, and two equal runs under each."""
+    rows = [
+        (question, system, rate, run, float(rate == 0.0))
+        for question in ("q1", "q2", "q3")
+        for system in ("a", "b")
+        for rate in (0.0, 0.8)
+        for run in (1, 2)
+    ]
+    columns = ["example_id", "system", "noise_rate", "repeat", "value"]
+    frame = pd.DataFrame(rows, columns=columns).assign(metric="m", signature="s")
+    noise = noise_report(frame).set_index(["system", "component"])
+    assert noise.loc[("a", "run"), "variance"] == 0
+    assert noise.loc[("a", "question"), "n_questions"] == 6
+    (row,) = ragnb.compare(frame, questions="these").to_dict("records")
+    assert row["problem"] == "all runs of each question are equal"
+    assert row["n_pairs"] == 6
+    assert pass_report(frame, 2)["n"].tolist() == [6] * 4
+
+
+def test_a_question_with_more_runs_has_no_more_weight():
+    """Both systems have the means 1 and 0 on the two questions, but the runs are distributed differently."""
+    rows = [
+        ("a", "q1", [1.0, 0.8, 1.2, 1.0]),
+        ("a", "q2", [0.0, 0.2]),
+        ("b", "q1", [1.0, 0.8]),
+        ("b", "q2", [0.0, 0.2, 0.1, 0.1]),
+    ]
+    frame = pd.DataFrame(
+        [
+            (system, question, number, value)
+            for system, question, values in rows
+            for number, value in enumerate(values)
+        ],
+        columns=["system", "example_id", "repeat", "value"],
+    ).assign(metric="m", signature="s")
+    (row,) = ragnb.compare(frame, questions="these").to_dict("records")
+    assert row["difference"] == pytest.approx((0.9 + 0.1 - 1.0 - 0.1) / 2)
+    errors = [np.var(values, ddof=1) / len(values) for *_, values in rows]
+    assert abs(row["difference"] / row["statistic"]) == pytest.approx(np.sqrt(sum(errors)) / 2)
+
+
+def test_different_definitions_are_not_compared_over_runs(epochs):
+    other = epochs["system"] == epochs["system"].iloc[0]
+    mixed = epochs.assign(signature=epochs["signature"].where(~other, "metric:other"))
+    with pytest.raises(InputError, match="needs one definition of gpqa.choice"):
+        ragnb.compare(mixed, questions="these")
+
+
 def test_one_run_has_no_noise_to_measure(epochs):
     single = epochs[epochs["repeat"] == 1]
     (row,) = ragnb.compare(single, questions="these").to_dict("records")
