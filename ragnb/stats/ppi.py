@@ -75,6 +75,55 @@ class PpiInterval(Interval):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """An estimate with its interval, the squared standard error (NaN if undefined), and its df."""
+
+    interval: Interval
+    squared_error: float
+    df: int
+
+
+def ppi_result(
+    corrected: Estimate,
+    labels_alone: Estimate,
+    judge_alone: Interval,
+    *,
+    lam: float,
+    n_labels: int,
+    n_unlabelled: int,
+) -> PpiInterval:
+    """Put the three estimates together: corrected, from the labels alone, and from the judge alone."""
+    interval = corrected.interval
+    return PpiInterval(
+        interval.estimate,
+        interval.low,
+        interval.high,
+        interval.confidence_level,
+        interval.method,
+        interval.n,
+        problem=interval.problem,
+        n_labels=n_labels,
+        n_unlabelled=n_unlabelled,
+        lam=lam,
+        effective_sample_size=n_labels * labels_alone.squared_error / corrected.squared_error,
+        classical=labels_alone.interval,
+        judge_only=replace(
+            judge_alone, method=f"judge alone, {judge_alone.method}; its bias ignored"
+        ),
+        standard_error=sqrt(corrected.squared_error),
+        df=corrected.df,
+    )
+
+
+def require_within(labels: Floats, bounds: Bounds) -> None:
+    """Raise InputError if a label lies outside of the bounds."""
+    if labels.min() < bounds[0] or labels.max() > bounds[1]:
+        raise InputError(
+            f"labels must be within bounds {bounds}, got {labels.min():g} to {labels.max():g}"
+        )
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class LabelPlan(Sentence):
     """Number of labels and expected half-width of the interval, with and without a judge.
@@ -238,39 +287,24 @@ def ppi_mean(
             f"and {n_others}"
         )
     bounds = bounds or ((0, 1) if np.isin(labels, (0, 1)).all() else (-inf, inf))
-    if labels.min() < bounds[0] or labels.max() > bounds[1]:
-        raise InputError(
-            f"labels must be within bounds {bounds}, got {labels.min():g} to {labels.max():g}"
-        )
+    require_within(labels, bounds)
     verdicts = np.concatenate([judged, judged_unlabelled])
     weight = lam
     if weight is None:
         covariance = float(np.cov(labels, judged, ddof=0)[0, 1])
         weight = _fitted_lam(covariance, verdicts.var(ddof=1), labels.size / judged_unlabelled.size)
     sample = labels, judged, judged_unlabelled, codes, bounds, confidence_level
-    corrected, error, df = _interval("PPI++", weight, lam is None, *sample)
-    classical, error_alone, _ = _interval("labels alone", 0.0, False, *sample)
-    judge = mean_interval(verdicts, codes, confidence_level=confidence_level)
-    return PpiInterval(
-        corrected.estimate,
-        corrected.low,
-        corrected.high,
-        confidence_level,
-        corrected.method,
-        corrected.n,
-        problem=corrected.problem,
+    return ppi_result(
+        _estimate("PPI++", weight, lam is None, *sample),
+        _estimate("labels alone", 0.0, False, *sample),
+        mean_interval(verdicts, codes, confidence_level=confidence_level),
+        lam=weight,
         n_labels=labels.size,
         n_unlabelled=judged_unlabelled.size,
-        lam=weight,
-        effective_sample_size=labels.size * error_alone / error,
-        classical=classical,
-        judge_only=replace(judge, method=f"judge alone, {judge.method}; its bias ignored"),
-        standard_error=sqrt(error),
-        df=df,
     )
 
 
-def _interval(
+def _estimate(
     name: str,
     lam: float,
     fitted: bool,
@@ -280,8 +314,8 @@ def _interval(
     codes: Integers | None,
     bounds: Bounds,
     level: float,
-) -> tuple[Interval, float, int]:
-    """Interval with weight λ of the judge, the squared standard error or NaN, and the degrees of freedom."""
+) -> Estimate:
+    """The estimate with weight λ of the judge."""
     rest = labels - lam * judged
     raw = float(labels.mean() + lam * (unlabelled.mean() - judged.mean()))
     estimate = min(max(raw, bounds[0]), bounds[1])
@@ -314,7 +348,7 @@ def _interval(
     if df < 1 or spread <= 1e-12 * max(np.abs(labels).max(), np.abs(judged).max()):
         few = f"at least {n - df + 1} {unit} are needed, got {n}"
         problem = few if df < 1 else "label - weight * verdict does not vary"
-        return undefined_interval(estimate, level, method, n, problem), nan, df
+        return Estimate(undefined_interval(estimate, level, method, n, problem), nan, df)
     quantile = float(stdtrit(df, (1 + level) / 2))
     low, high = raw - quantile * sqrt(error), raw + quantile * sqrt(error)
     if wilson:
@@ -322,7 +356,7 @@ def _interval(
     if raw != estimate or low < bounds[0] or high > bounds[1]:
         low, high = np.clip([low, high], *bounds).tolist()
         method += f", clipped to [{bounds[0]:g}, {bounds[1]:g}]"
-    return Interval(estimate, low, high, level, method, n), error, df
+    return Estimate(Interval(estimate, low, high, level, method, n), error, df)
 
 
 def _fitted_lam(covariance: float, judge_variance: float, ratio: float) -> float:

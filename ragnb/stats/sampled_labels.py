@@ -4,7 +4,6 @@ All functions raise InputError for arguments outside the stated range.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import inf, nan, sqrt
 
 import numpy as np
@@ -15,7 +14,7 @@ from ragnb.arguments import Floats, Integers, accepts, as_clusters
 from ragnb.errors import InputError
 from ragnb.results import Interval, undefined_interval
 from ragnb.stats.intervals import mean_interval, too_few
-from ragnb.stats.ppi import Bounds, PpiInterval, as_keys
+from ragnb.stats.ppi import Bounds, Estimate, PpiInterval, as_keys, ppi_result, require_within
 
 
 @accepts(clusters=as_keys, lam="number", confidence_level="level")
@@ -90,6 +89,7 @@ def ppi_sampled_mean(
     is_labelled = ~np.isnan(truth)
     known = truth[is_labelled]
     bounds = bounds or ((0, 1) if np.isin(known, (0, 1)).all() else (-inf, inf))
+    require_within(known, bounds)
     weights = np.where(is_labelled, 1 / chances, 0.0)
     weights /= weights.sum()
     codes = np.arange(truth.size) if clusters is None else as_clusters(clusters)
@@ -100,31 +100,19 @@ def ppi_sampled_mean(
         coefficients, n_fitted = np.full(verdicts.shape[1], lam), 0
     predicted = verdicts @ coefficients
     sample = truth, weights, codes, bounds, confidence_level
-    corrected, error, df = _interval("PPI++, weighted", predicted, n_fitted, *sample)
     nothing = np.zeros(truth.size)
-    classical, error_alone, _ = _interval("labels alone, weighted", nothing, 0, *sample)
     keys = None if clusters is None else codes
-    judge = mean_interval(verdicts.mean(axis=1), keys, confidence_level=confidence_level)
     weight = float(coefficients[0])
     if coefficients.size > 1:
         weight = _correlation(known, predicted[is_labelled], weights[is_labelled])
     n_labels = int(is_labelled.sum())
-    return PpiInterval(
-        corrected.estimate,
-        corrected.low,
-        corrected.high,
-        confidence_level,
-        corrected.method,
-        corrected.n,
-        problem=corrected.problem,
+    return ppi_result(
+        _estimate("PPI++, weighted", predicted, n_fitted, *sample),
+        _estimate("labels alone, weighted", nothing, 0, *sample),
+        mean_interval(verdicts.mean(axis=1), keys, confidence_level=confidence_level),
+        lam=weight,
         n_labels=n_labels,
         n_unlabelled=truth.size - n_labels,
-        lam=weight,
-        effective_sample_size=n_labels * error_alone / error,
-        classical=classical,
-        judge_only=replace(judge, method=f"judge alone, {judge.method}; its bias ignored"),
-        standard_error=sqrt(error),
-        df=df,
     )
 
 
@@ -165,7 +153,7 @@ def _correlation(first: Floats, second: Floats, weights: Floats) -> float:
     return float(weights @ (first * second)) / product if product > 0 else nan
 
 
-def _interval(
+def _estimate(
     name: str,
     predicted: Floats,
     n_fitted: int,
@@ -174,8 +162,8 @@ def _interval(
     codes: Integers,
     bounds: Bounds,
     level: float,
-) -> tuple[Interval, float, int]:
-    """Interval of the mean for given predictions, the squared standard error, and the degrees of freedom."""
+) -> Estimate:
+    """The mean of the labels, for given predictions of them."""
     is_labelled = weights > 0
     rest = np.where(is_labelled, truth, 0.0) - np.where(is_labelled, predicted, 0.0)
     bias = float(weights @ rest)
@@ -191,14 +179,14 @@ def _interval(
     if df < 1 or sqrt(error) <= 1e-12 * scale:
         few = f"at least {n_units - df + 1} labelled units are needed, got {n_units}"
         problem = few if df < 1 else "label - weight * verdict does not vary"
-        return undefined_interval(estimate, level, name, n_units, problem), nan, df
+        return Estimate(undefined_interval(estimate, level, name, n_units, problem), nan, df)
     half = float(stdtrit(df, (1 + level) / 2)) * sqrt(error)
     method = f"{name}, t{too_few(n_units)}"
     low, high = raw - half, raw + half
     if raw != estimate or low < bounds[0] or high > bounds[1]:
         low, high = np.clip([low, high], *bounds).tolist()
         method += f", clipped to [{bounds[0]:g}, {bounds[1]:g}]"
-    return Interval(estimate, low, high, level, method, n_units), error, df
+    return Estimate(Interval(estimate, low, high, level, method, n_units), error, df)
 
 
 @accepts(n="size", uniform_share="share")
