@@ -14,11 +14,16 @@ from ragnb.arguments import accepts
 from ragnb.columns import column_names, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
+from ragnb.numbers import one_line
 from ragnb.results import SMALLEST_P
 from ragnb.scoring.columns import numbers
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 
-MODELS = ("gee", "mixed")
+# Model -> the names of its interval and of its test.
+MODELS = {
+    "gee": ("t of GEE", "robust t-test of GEE"),
+    "mixed": ("normal, variational Bayes", "z-test of the posterior"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class LogisticResult:
     fit: Any = field(repr=False)
 
 
-@accepts(by=column_names, model=MODELS, confidence_level="level")
+@accepts(by=column_names, model=tuple(MODELS), confidence_level="level")
 def logistic_model(
     scores: pd.DataFrame,
     *,
@@ -130,21 +135,23 @@ def logistic_model(
             fit, coefficients, errors, df = _gee(values, design, units)
         else:
             fit, coefficients, errors, df = _mixed(values, design, units)
-    messages = tuple(dict.fromkeys(" ".join(str(one.message).split()) for one in caught))
+    texts = [one_line(warning.message) for warning in caught]
+    messages = tuple(dict.fromkeys(texts))
+    interval_name, test_name = MODELS[model]
     rows = []
     for system in others:
         place = list(design.columns).index(f"system {system}")
-        row = _effect(coefficients[place], errors[place], df, confidence_level)
+        effect = _effect(coefficients[place], errors[place], df, confidence_level)
         rows.append(
             {
                 "metric": frame["metric"].iloc[0],
                 "system": system,
                 "baseline": first,
-                **row,
-                "interval": "t of GEE" if model == "gee" else "normal, variational Bayes",
+                **effect,
+                "interval": interval_name,
                 "confidence_level": confidence_level,
                 "difference": _difference(design, coefficients, others, system),
-                "test": "robust t-test of GEE" if model == "gee" else "z-test of the posterior",
+                "test": test_name,
                 **dict.fromkeys(ADJUSTED),
                 "n": len(frame),
                 "n_groups": int(units.max()) + 1,

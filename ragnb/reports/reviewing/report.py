@@ -73,19 +73,22 @@ class Review(Report):
             headline += f". Main metric: {metric_words(self.main_metric)}"
         return headline
 
-    def _parts(self) -> list[tuple[str, list[str]]]:
-        """Headings with their lines."""
-        parts = []
+    def _findings_by_effect(self) -> list[tuple[str, list[dict[Any, Any]]]]:
+        """The effects that a finding has, as headings, each with its findings."""
+        groups = []
         for effect in EFFECTS:
             rows = self.findings[self.findings["effect"] == effect].to_dict("records")
-            lines = [f"{row['check']}: {row['finding']} Next: {row['next_call']}" for row in rows]
-            parts.append((effect[0].upper() + effect[1:], lines))
-        parts.append(("No finding", self._without_finding()))
+            if rows:
+                groups.append((effect[0].upper() + effect[1:], rows))
+        return groups
+
+    def _other_parts(self) -> list[tuple[str, list[str]]]:
+        """What follows the findings: headings with their lines."""
         gaps = [
             f"{reason}: {', '.join(rows['check'])}"
             for reason, rows in self.not_made.groupby("reason", sort=False)
         ]
-        parts.append(("Not checked, because", gaps))
+        parts = [("No finding", self._without_finding()), ("Not checked, because", gaps)]
         return [(heading, lines) for heading, lines in parts if lines]
 
     def _without_finding(self) -> list[str]:
@@ -102,42 +105,32 @@ class Review(Report):
         return lines
 
     def __repr__(self) -> str:
+        parts = []
+        for heading, rows in self._findings_by_effect():
+            lines = [f"{row['check']}: {row['finding']} Next: {row['next_call']}" for row in rows]
+            parts.append((heading, lines))
         texts = [self._headline()]
-        for heading, lines in self._parts():
+        for heading, lines in [*parts, *self._other_parts()]:
             texts.append(f"\n{heading}")
-            texts += [
-                fill(
-                    line,
-                    100,
-                    initial_indent="  - ",
-                    subsequent_indent="    ",
-                    break_on_hyphens=False,
-                )
-                for line in lines
-            ]
+            texts += [_as_item(line) for line in lines]
         return "\n".join(texts)
 
     def _repr_html_(self) -> Markup:
         parts = [tag("p", tag("b", self._headline()))]
-        for effect in EFFECTS:
-            rows = self.findings[self.findings["effect"] == effect].to_dict("records")
-            if not rows:
-                continue
-            items = [
-                tag(
-                    "li",
-                    tag("b", f"{row['check']}: "),
-                    f"{row['finding']} ",
-                    tag("code", row["next_call"]),
-                )
-                for row in rows
-            ]
-            parts += [tag("p", effect[0].upper() + effect[1:]), tag("ul", *items)]
-        for heading, lines in self._parts():
-            if heading in ("No finding", "Not checked, because"):
-                items = [tag("li", line) for line in lines]
-                parts += [tag("p", heading), tag("ul", *items)]
+        for heading, rows in self._findings_by_effect():
+            items = []
+            for row in rows:
+                name = tag("b", f"{row['check']}: ")
+                items.append(tag("li", name, f"{row['finding']} ", tag("code", row["next_call"])))
+            parts += [tag("p", heading), tag("ul", *items)]
+        for heading, lines in self._other_parts():
+            parts += [tag("p", heading), tag("ul", *(tag("li", line) for line in lines))]
         return framed(*parts)
+
+
+def _as_item(line: str) -> str:
+    """A line of a list, as text of 100 columns."""
+    return fill(line, 100, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def n_checks(findings: pd.DataFrame) -> int:
