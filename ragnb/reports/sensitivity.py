@@ -16,6 +16,7 @@ from ragnb.scoring.columns import conversations
 from ragnb.scoring.comparisons import compare
 from ragnb.scoring.scores import as_metrics, score
 from ragnb.scoring.summaries import summarize
+from ragnb.suggestions import did_you_mean
 
 # The options that select the published definition of a metric.
 _VARIANTS = ("variant", "protocol")
@@ -114,9 +115,11 @@ def sensitivity(
     if "example_id" not in frame:
         raise InputError("compare_definitions pairs systems by example_id, which is missing")
     records = as_metrics(metrics) if metrics is not None else _correctness_metrics()
+    options = options or {}
+    _require_options(records, options)
     left_out: dict[str, str] = {}
-    candidates = _candidates(records, frame, left_out, variants)
-    scored = _scored(candidates, frame, left_out, options or {}, progress)
+    candidates = _candidates(records, frame, left_out, variants, options)
+    scored = _scored(candidates, frame, left_out, options, progress)
     if not scored:
         raise InputError(
             "compare_definitions: no metric can score these responses. " + " ".join(_gaps(left_out))
@@ -150,13 +153,28 @@ def sensitivity(
 # ---- definitions and scores --------------------------------------------------------------------
 
 
+def _require_options(records: Sequence[Metric], options: Mapping[str, Any]) -> None:
+    """Raise InputError for an option that none of the metrics has."""
+    known_options = dict.fromkeys(name for record in records for name in record.options)
+    for name in options:
+        if name not in known_options:
+            hint = did_you_mean(name, known_options)
+            raise InputError(
+                f"options must be those of the metrics ({', '.join(known_options)}), got {name!r}{hint}"
+            )
+
+
 def _correctness_metrics() -> list[Metric]:
     """The metrics that measure whether an answer is right."""
     return [metric for metric in METRICS.values() if metric.punishes is not None]
 
 
 def _candidates(
-    records: Iterable[Metric], frame: pd.DataFrame, left_out: dict[str, str], variants: bool
+    records: Iterable[Metric],
+    frame: pd.DataFrame,
+    left_out: dict[str, str],
+    variants: bool,
+    options: Mapping[str, Any],
 ) -> dict[str, tuple[Metric, dict[str, Any]]]:
     """Name of each definition -> its metric and options; metrics without their columns are left out."""
     candidates: dict[str, tuple[Metric, dict[str, Any]]] = {}
@@ -168,7 +186,8 @@ def _candidates(
             continue
         candidates[words] = (record, {})
         option = next((name for name in _VARIANTS if name in record.variants), None)
-        if option is None or not variants:
+        # If the caller has chosen the variant, there are no others.
+        if option is None or option in options or not variants:
             continue
         default = record.options[option]
         for value in record.variants[option]:
@@ -188,7 +207,10 @@ def _scored(
     from tqdm.auto import tqdm
 
     scored = {}
-    bar = tqdm(candidates.items(), desc="definitions", disable=None if progress else True)
+    # All metrics of one variant together, because they share the normalised texts, of which only those
+    # of one variant fit into the cache.
+    by_variant = sorted(candidates.items(), key=lambda candidate: str(candidate[1][1]))
+    bar = tqdm(by_variant, desc="definitions", disable=None if progress else True)
     for name, (record, definition) in bar:
         chosen = {key: value for key, value in options.items() if key in record.options}
         try:
@@ -201,7 +223,7 @@ def _scored(
             left_out[name] = "gives values for fewer than two systems"
             continue
         scored[name] = scores.assign(definition=name)
-    return scored
+    return {name: scored[name] for name in candidates if name in scored}
 
 
 def _description(record: Metric, definition: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -118,6 +118,15 @@ def test_what_cannot_be_compared_is_refused():
         ragnb.compare_definitions(both.drop(columns="example_id"), progress=False)
 
 
+def test_a_variant_that_was_chosen_is_the_only_one_and_a_misspelt_option_is_refused():
+    both = pd.concat([terse(15), wordy(30)])
+    result = ragnb.compare_definitions(both, ["f1", "em"], variant="squad", progress=False)
+    assert result.definitions["definition"].tolist() == ["token F1", "exact match"]
+    assert result.scores["signature"].str.contains("variant:squad").all()
+    with pytest.raises(InputError, match="got 'varient'; did you mean 'variant'"):
+        ragnb.compare_definitions(both, varient="squad", progress=False)
+
+
 def test_metrics_of_correctness_say_what_they_punish():
     for metric in METRICS.values():
         assert metric.punishes is None or set(metric.punishes) <= set(PUNISHED)
