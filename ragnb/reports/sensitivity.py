@@ -207,8 +207,8 @@ def _scored(
     from tqdm.auto import tqdm
 
     scored = {}
-    # All metrics of one variant together, because they share the normalised texts, of which only those
-    # of one variant fit into the cache.
+    # All metrics of one variant together: they share the normalised texts, and the cache has room for
+    # those of one variant.
     by_variant = sorted(candidates.items(), key=lambda candidate: str(candidate[1][1]))
     bar = tqdm(by_variant, desc="definitions", disable=None if progress else True)
     for name, (record, definition) in bar:

@@ -31,7 +31,7 @@ class FixedQuestions:
     Attributes
     ----------
     mean : float
-        Mean of the means of the questions, each of which counts alike.
+        Mean of the means of the questions, which all count alike.
     variance : float
         Squared standard error of the mean, from the variance between runs of the same question.
     df : float
@@ -51,7 +51,7 @@ class FixedQuestions:
 
 
 def fixed_questions(values: Floats, questions: Integers) -> FixedQuestions:
-    """Mean over fixed questions, each of which counts alike: only the runs of each question vary."""
+    """Mean over fixed questions, which all count alike. Only the runs of each question vary."""
     codes, sizes = np.unique(questions, return_counts=True)
     n, n_questions = values.size, codes.size
     positions = np.searchsorted(codes, questions)
