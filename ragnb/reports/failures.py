@@ -132,65 +132,98 @@ def failure_report(responses: pd.DataFrame, *, confidence_level: float = 0.95) -
     if responses.empty:
         raise InputError("failure_report needs at least one response, got none")
     frame = responses.reset_index(drop=True)
-    facts, sources = _facts(frame)
-    if not facts[["right", "refused", "supported"]].notna().any().any():
+    facts = _facts(frame)
+    if all(facts.is_unknown(fact) for fact in ("right", "refused", "supported")):
         require_columns(frame, ["response", "references"], "failure_report")
-    outcome = _outcomes(facts)
-    named = facts.add_prefix("fact: ")
-    outcomes = frame.assign(outcome=outcome, **{name: named[name] for name in named})
+    outcome = _outcomes(facts.values)
+    outcomes = pd.concat([frame.assign(outcome=outcome), facts.values.add_prefix("fact: ")], axis=1)
     systems = frame["system"] if "system" in frame else pd.Series("responses", frame.index)
     return FailureReport(
         outcomes=outcomes,
         counts=_counts(outcome, systems, confidence_level),
-        sources=sources,
+        sources=facts.sources,
     )
 
 
 # ---- facts -------------------------------------------------------------------------------------
 
 
-def _facts(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
-    """The facts about each response as 1, 0 or NaN, and the source of each fact."""
-    facts = pd.DataFrame(np.nan, frame.index, list(FACTS))
-    sources = {fact: f"unknown, no column says whether {words}" for fact, words in FACTS.items()}
+class _Facts:
+    """What is known about each response, and where it comes from.
 
-    def learn(fact: str, source: str, values: pd.Series) -> None:
-        """Fill in a fact where it is not known yet."""
+    Attributes
+    ----------
+    values
+        One column per fact: 1, 0 or NaN.
+    sources
+        Fact -> its sources, or that it is unknown.
+    """
+
+    def __init__(self, index: pd.Index) -> None:
+        self.values = pd.DataFrame(np.nan, index, list(FACTS))
+        self._sources: dict[str, list[str]] = {fact: [] for fact in FACTS}
+
+    def add(self, fact: str, source: str, values: pd.Series) -> None:
+        """Fill in a fact where no earlier source has it."""
         if values.notna().any():
-            first = "unknown" in sources[fact]
-            sources[fact] = source if first else f"{sources[fact]}, then {source}"
-            facts[fact] = facts[fact].fillna(values)
+            self._sources[fact].append(source)
+            self.values[fact] = self.values[fact].fillna(values)
 
+    def is_unknown(self, fact: str) -> bool:
+        """Whether no source has the fact of any response."""
+        return not self._sources[fact]
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Fact -> its sources in words."""
+        unknown = "unknown, no column says whether {}"
+        return {
+            fact: ", then ".join(self._sources[fact]) or unknown.format(words)
+            for fact, words in FACTS.items()
+        }
+
+
+def _facts(frame: pd.DataFrame) -> _Facts:
+    """The facts about each response. People precede judges, and both precede the text."""
+    facts = _Facts(frame.index)
     if "answerable" in frame:
-        learn("answerable", "column answerable", _numbers(frame["answerable"]))
+        facts.add("answerable", "column answerable", _numbers(frame["answerable"]))
     if {"retrieved", "relevant"} <= {*frame}:
-        learn("retrieved", "columns retrieved and relevant", _values(frame, "retrieval.success"))
+        values = _values(frame, "retrieval.success")
+        facts.add("retrieved", "columns retrieved and relevant", values)
     if "refusal" in frame:
-        learn("refused", "column refusal", _numbers(frame["refusal"]))
+        facts.add("refused", "column refusal", _numbers(frame["refusal"]))
     if "judged_refusal" in frame:
-        learn("refused", "a judge (judged_refusal)", _numbers(frame["judged_refusal"]))
+        facts.add("refused", "a judge (judged_refusal)", _numbers(frame["judged_refusal"]))
     if "response" in frame:
         answered = _values(frame, "abstention.coverage", rule="list")
-        learn("refused", "a list of phrases of refusal", 1 - answered)
+        facts.add("refused", "a list of phrases of refusal", 1 - answered)
+    _add_correctness(frame, facts)
+    _add_labels_of_sentences(frame, facts)
+    if "parts" in frame:
+        facts.add("supported", "labels of parts", _values(frame, "parts.all_supported"))
+    return facts
+
+
+def _add_correctness(frame: pd.DataFrame, facts: _Facts) -> None:
+    """Whether each answer is right, and whether it contains the reference."""
     for column in _VERDICTS:
-        if column in frame:
-            with suppress(InputError):
-                verdicts = _values(frame.assign(verdict=frame[column]), "annotator.verdict")
-                learn("right", f"people (column {column})", verdicts)
-                break
+        if column not in frame:
+            continue
+        # A column of this name can contain something else, such as grades.
+        with suppress(InputError):
+            verdicts = _values(frame.assign(verdict=frame[column]), "annotator.verdict")
+            facts.add("right", f"people (column {column})", verdicts)
+            break
     if "judged_correct" in frame:
-        learn("right", "a judge (judged_correct)", _numbers(frame["judged_correct"]))
+        facts.add("right", "a judge (judged_correct)", _numbers(frame["judged_correct"]))
     if {"response", "references"} <= {*frame}:
         contains = _values(frame, "answer.contains")
-        learn("contains", "the text of the references", contains)
-        if facts["right"].isna().all():
+        facts.add("contains", "the text of the references", contains)
+        if facts.is_unknown("right"):
             is_short = frame["references"].map(_is_short)
             source = f"whether the answer contains a reference of at most {SHORT} words"
-            learn("right", source, contains.where(is_short))
-    _learn_from_trace(frame, learn)
-    if "parts" in frame:
-        learn("supported", "labels of parts", _values(frame, "parts.all_supported"))
-    return facts, sources
+            facts.add("right", source, contains.where(is_short))
 
 
 def _is_short(reference: Any) -> bool:
@@ -202,16 +235,17 @@ def _is_short(reference: Any) -> bool:
     return all(min(len(alias.split()) for alias in part) <= SHORT for part in parts)
 
 
-def _learn_from_trace(frame: pd.DataFrame, learn: Any) -> None:
-    """Facts from RAGBench's labels of sentences."""
+def _add_labels_of_sentences(frame: pd.DataFrame, facts: _Facts) -> None:
+    """Facts from RAGBench's labels of sentences, as far as the frame has them."""
     with suppress(InputError):
         relevance = _values(frame, "trace.relevance")
         # Without a relevant sentence in the passages, the retrieval has failed.
-        learn("retrieved", "labels of relevant sentences", _is_positive(relevance))
+        facts.add("retrieved", "labels of relevant sentences", _is_positive(relevance))
         completeness = _values(frame, "trace.completeness", when_none_relevant="undefined")
-        learn("used", "labels of used sentences", _is_positive(completeness))
+        facts.add("used", "labels of used sentences", _is_positive(completeness))
     with suppress(InputError):
-        learn("supported", "labels of supported sentences", _values(frame, "trace.adherence"))
+        adherence = _values(frame, "trace.adherence")
+        facts.add("supported", "labels of supported sentences", adherence)
 
 
 def _is_positive(values: pd.Series) -> pd.Series:
@@ -241,11 +275,13 @@ def _values(frame: pd.DataFrame, metric: str, **options: Any) -> pd.Series:
 def _outcomes(facts: pd.DataFrame) -> pd.Series:
     """The first outcome of each response in the order of a pipeline."""
     is_unanswerable = facts["answerable"] == 0
-    is_refused, is_right, is_wrong = facts["refused"] == 1, facts["right"] == 1, facts["right"] == 0
+    is_right, is_wrong = facts["right"] == 1, facts["right"] == 0
     is_unsupported, is_supported = facts["supported"] == 0, facts["supported"] == 1
+    # A right answer can begin with a phrase of refusal, as in "I am not sure, but it is Oslo".
+    is_refused = (facts["refused"] == 1) & ~is_right
     # The first rule that holds decides.
     rules = [
-        (RIGHT_REFUSAL, is_unanswerable & is_refused),
+        (RIGHT_REFUSAL, is_unanswerable & (facts["refused"] == 1)),
         (WRONG_ANSWER, is_unanswerable & (facts["refused"] == 0)),
         (UNKNOWN, is_unanswerable),
         (NOT_RETRIEVED, (is_refused | is_wrong) & (facts["retrieved"] == 0)),

@@ -23,6 +23,8 @@ MISSED = {"retrieved": ["p2"], "relevant": ["p1"]}
         ({"response": "I don't know.", "references": "Oslo", "answerable": True}, "wrong refusal"),
         ({"response": "I don't know.", "references": "Oslo"}, "unknown"),
         ({"response": "I don't know.", "answerable": False}, "right refusal"),
+        ({"response": "I don't know, perhaps Oslo?", "verdict": True, "answerable": True}, "right"),
+        ({"response": "I don't know.", "verdict": True, "answerable": False}, "right refusal"),
         ({"response": "Rome", "answerable": False}, "answered an unanswerable question"),
         ({"response": "Oslo", "references": "Oslo", **MISSED}, "right, not from the passages"),
         ({"response": "Rome", "references": "Oslo", "parts": [{"text": "Rome", "label": "not supported"}]}, "not supported by the passages"),
