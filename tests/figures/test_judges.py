@@ -81,7 +81,7 @@ def test_scores_by_grade_have_boxes_means_and_a_title_that_states_the_finding(si
     names = [tick.get_text() for tick in ax.get_xticklabels()]
     assert names == [f"{row.grade}\nn = {row.n}" for row in grades.itertuples()]
     assert "95 % cluster-robust t intervals (some: < 30 clusters)" in small_print(ax)
-    assert f"Spearman {grades['spearman'][0]:.2f} [" in small_print(ax)
+    assert f"Spearman {grades['spearman'][0]:z.2f} [" in small_print(ax)
     assert len(ax.patches) == len(grades)
     words = {"human_faithfulness": "grade", "judge": "score"}
     ax = plot(grades, title="Mine", names=words)
