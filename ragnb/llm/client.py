@@ -6,8 +6,8 @@ stored are not sent again.
 """
 
 import json
-import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from ragnb.llm.store import (
 )
 from ragnb.llm.tally import Tally, one_report
 from ragnb.replies import no_answer, reached_limit, warn_of_unfinished
-from ragnb.text import read_reasoning
+from ragnb.text import Reasoning, read_reasoning
 
 DEFAULT_STORE = "ragnb-replies.sqlite"
 # Columns that a stored reply has under the same name.
@@ -164,59 +164,47 @@ def complete(
         _require_bounds(canonical_forms, model, price)
     with one_report(progress) as tally, Store.open(store) as opened:
         endpoint = _endpoint_name(base_url, offline)
-        # The requests as they are stored, in the order of the rows.
+        # The requests as they are stored, in the order of the rows, and the key of each. Equal requests have one key.
         from_any_endpoint = offline and base_url is None
         addressed = _addressed(opened, canonical_forms, endpoint, anywhere=from_any_endpoint)
         keys = [request_key(request) for request in addressed]
+        requests_by_key = dict(zip(keys, addressed, strict=True))
         stored = opened.stored_keys(keys)
-        missing = {
-            key: request for key, request in zip(keys, addressed, strict=True) if key not in stored
-        }
+        missing = {key: form for key, form in requests_by_key.items() if key not in stored}
 
-        # The requests without a reply are sent. An offline run sends nothing, and takes the reasons of an earlier run.
         failures: Mapping[str, str] = {}
         if offline:
+            # Nothing is sent. A request without a reply has the reason of an earlier run.
             failures = opened.failures()
             n_unknown = len(missing.keys() - failures.keys())
             if n_unknown:
                 elsewhere = _answered_elsewhere(opened, canonical_forms, endpoint)
-                raise InputError(_why_not_offline(opened, n_unknown, len(set(keys)), elsewhere))
+                n_requests = len(requests_by_key)
+                raise InputError(_why_not_offline(opened, n_unknown, n_requests, elsewhere))
         elif missing:
             address = address_of(base_url)
             if endpoint is not None:
-                # A server on this machine may have had another port when it answered the same requests; the
-                # report of the run then says so. A later call of the same run, such as one with repair turns,
-                # may find no such answers, and must not overwrite what an earlier call has found.
-                if is_here(endpoint):
-                    elsewhere = _answered_elsewhere(opened, canonical_forms, endpoint)
-                    tally.elsewhere = elsewhere or tally.elsewhere
-                opened.note_endpoint(endpoint)
-            seconds_apart = 60 / (requests_per_minute or math.inf)
-            # A stored reply, or an answer to an earlier call of the same run, shows that the endpoint works.
-            has_answered = bool(stored) or None in tally.reasons.values()
-            pace = Pace(shown_address(address), max_concurrency, seconds_apart, timeout)
+                _note_endpoint(opened, endpoint, canonical_forms, tally)
+            # Without a limit, the next attempt may begin at once.
+            seconds_apart = 60 / requests_per_minute if requests_per_minute else 0.0
             run = Run(
                 address,
                 opened,
                 budget,
                 price,
-                pace,
+                Pace(shown_address(address), max_concurrency, seconds_apart, timeout),
                 max_retries=max_retries,
+                # The calls of one report share what a model refuses, and which warnings were shown.
                 refused=tally.refused.setdefault(f"{model} at {endpoint}", set()),
                 warned=tally.warned,
-                works=has_answered,
+                # A stored reply, or a reply to an earlier call of the same report, shows that the endpoint works.
+                works=bool(stored) or tally.has_answers(),
             )
-            failures = run.failures
-            tally.sent.update(missing)
-            try:
-                send_in_thread(run, missing, n_stored=len(stored), show=progress)
-            finally:
-                # What was sent has to be paid for, even if the run is interrupted.
-                tally.cost_usd += run.spent
-                if price is None and run.n_done:
-                    tally.unpriced = model
-        # The frame gets the replies, and the reasons of the requests without one. A request without either was not sent.
+            failures = _send(run, missing, tally, model=model, n_stored=len(stored), show=progress)
+
         replies = opened.get(keys)
+        # A request with neither a reply nor a reason was not sent. Only a spent budget ends a run in good order before
+        # all requests are sent.
         not_sent = f"not sent: the budget of ${budget.limit:g} is spent"
         reasons = {key: failures.get(key, not_sent) for key in keys if key not in replies}
         frame = _repeated(requests, repeats).assign(model=model, request_key=keys)
@@ -232,7 +220,7 @@ def complete(
 def _endpoint_name(base_url: str | None, offline: bool) -> str | None:
     """The name of the endpoint in the store; see `ragnb.llm.endpoint.endpoint_name`.
 
-    A replay needs no endpoint, so it has None if the address in the environment is not valid.
+    A replay (``offline``) needs no endpoint, so it has None if the address in the environment is not valid.
     """
     try:
         return endpoint_name(base_url)
@@ -315,6 +303,47 @@ def _require_bounds(requests: Sequence[Request], model: str, price: Price | None
             )
 
 
+# ---- the run -------------------------------------------------------------------------------------
+
+
+def _note_endpoint(store: Store, endpoint: str, requests: Sequence[Request], tally: Tally) -> None:
+    """Note in the store that requests are sent to an endpoint, and in the report which others answered them.
+
+    Only a server on this machine is compared with others: it may have had another port when it answered the same requests.
+    """
+    if is_here(endpoint):
+        elsewhere = _answered_elsewhere(store, requests, endpoint)
+        # A later call of the same report, such as one with repair turns, may have no such answers. What an earlier call has
+        # noted is then kept.
+        tally.elsewhere = elsewhere or tally.elsewhere
+    store.note_endpoint(endpoint)
+
+
+def _send(
+    run: Run,
+    requests: Mapping[str, Request],
+    tally: Tally,
+    *,
+    model: str,
+    n_stored: int,
+    show: bool,
+) -> Mapping[str, str]:
+    """Send the requests of a run and count them and their cost for the report.
+
+    Return the reason for each key that got no reply.
+    """
+    tally.sent.update(requests)
+    try:
+        send_in_thread(run, requests, n_stored=n_stored, show=show)
+    finally:
+        # What was sent has to be paid for, even if the run is interrupted.
+        tally.cost_usd += run.spent
+        is_cost_unknown = run.price is None and run.n_done > 0
+        if is_cost_unknown:
+            tally.unpriced = model
+    return run.failures
+
+
 # ---- the frame of replies ------------------------------------------------------------------------
 
 
@@ -334,35 +363,58 @@ def with_replies(
     ``reasons`` has the reason for each key without a reply. A reply that answers nothing has a reason instead of a response,
     but keeps its other columns.
     """
-    names = ["response", "reason", "reasoning", *_STORED_COLUMNS]
-    columns: dict[str, list[Any]] = {name: [] for name in names}
-    answers = []
+    outcomes = []
     for key in frame["request_key"]:
         reply = replies.get(key)
-        text, reason, reasoning = None, reasons.get(key), None
-        if reply is not None:
-            parts = read_reasoning(reply.response or "")
-            separate_reasoning = _separate_reasoning(reply)
-            reason = _reason_without_answer(reply, separate_reasoning, keep_empty)
-            reasoning = f"{separate_reasoning or ''}{parts.reasoning}" or None
-            if reason is None:
-                text = parts.answer
-                answers.append(parts)
-        columns["response"].append(text)
-        columns["reason"].append(reason)
-        columns["reasoning"].append(reasoning)
-        for name in _STORED_COLUMNS:
-            columns[name].append(getattr(reply, name, None))
-    warn_of_unfinished(answers)
+        if reply is None:
+            outcomes.append(_Outcome(reason=reasons.get(key)))
+        else:
+            outcomes.append(_outcome(reply, keep_empty))
+    warn_of_unfinished([outcome.parts for outcome in outcomes if outcome.parts is not None])
+
+    columns: dict[str, list[Any]] = {
+        "response": [outcome.response for outcome in outcomes],
+        "reason": [outcome.reason for outcome in outcomes],
+        "reasoning": [outcome.reasoning for outcome in outcomes],
+    }
     # Most models send no reasoning, and their frames do not need the column.
     if not any(columns["reasoning"]):
         del columns["reasoning"]
+    for name in _STORED_COLUMNS:
+        # Without a reply, the cell is missing.
+        columns[name] = [getattr(replies.get(key), name, None) for key in frame["request_key"]]
+    # Missing numbers keep their columns numeric. All other columns are objects, in which None stays None.
     types = {"prompt_tokens": "Int64", "completion_tokens": "Int64", "seconds": float}
     series = {
         name: pd.Series(values, frame.index, dtype=types.get(name, object))
         for name, values in columns.items()
     }
     return frame.assign(**series)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What became of a request: a response or the reason why there is none, and the reasoning of the model.
+
+    ``parts`` are the reasoning and the answer in the text of a reply; None if the reply contains no answer.
+    """
+
+    response: str | None = None
+    reason: str | None = None
+    reasoning: str | None = None
+    parts: Reasoning | None = None
+
+
+def _outcome(reply: Reply, keep_empty: bool) -> _Outcome:
+    """What a stored reply contains: an answer, or the reason why it contains none."""
+    parts = read_reasoning(reply.response or "")
+    separate_reasoning = _separate_reasoning(reply)
+    # A reply may contain reasoning in a field of its own and between marks in its text.
+    reasoning = f"{separate_reasoning or ''}{parts.reasoning}" or None
+    reason = _reason_without_answer(reply, separate_reasoning, keep_empty)
+    if reason is not None:
+        return _Outcome(reason=reason, reasoning=reasoning)
+    return _Outcome(response=parts.answer, reasoning=reasoning, parts=parts)
 
 
 def _separate_reasoning(reply: Reply) -> str | None:
@@ -385,6 +437,7 @@ def _reason_without_answer(reply: Reply, reasoning: str | None, keep_empty: bool
 
 def _note_outcomes(tally: Tally, frame: pd.DataFrame) -> None:
     """Count the outcomes of requests for the report of a run."""
+    # The reason is None if there is an answer.
     tally.reasons.update(zip(frame["request_key"], frame["reason"], strict=True))
     is_cut_off = frame["finish_reason"].map(reached_limit) & frame["reason"].isna()
     tally.cut_off.update(frame.loc[is_cut_off, "request_key"])

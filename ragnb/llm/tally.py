@@ -48,6 +48,10 @@ class Tally:
     elsewhere: str = ""
     started: float = field(default_factory=time.monotonic)
 
+    def has_answers(self) -> bool:
+        """Whether a request has been answered."""
+        return None in self.reasons.values()
+
     def line(self) -> str:
         """The report of the run, in one line."""
         n_requests = len(self.reasons)
