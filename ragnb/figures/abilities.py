@@ -52,7 +52,10 @@ PUBLISHED_METRICS = {
     "judged_error_detection": "rgb.judged_error_detection",
     "error_correction": "rgb.judged_error_correction",
 }
+# Colour of the published models.
 GREY = "0.6"
+# Distance between the points of two series at the same noise rate.
+_SHIFT = 0.008
 _SERIES = ("system", "language", "protocol")
 
 
@@ -84,13 +87,13 @@ def plot_abilities(report: RgbReport, *, published_models: bool = True) -> Any:
     if all(table.empty for table in tables.values()):
         raise InputError("plot needs responses to at least one of RGB's four abilities, got none")
     tables = {name: _named(table, tables) for name, table in tables.items()}
-    drawn = pd.concat(tables.values(), ignore_index=True)
-    names = list(dict.fromkeys(drawn["series"]))
+    all_rates = pd.concat(tables.values(), ignore_index=True)
+    names = list(dict.fromkeys(all_rates["series"]))
     looks = {
         name: (COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)])
         for place, name in enumerate(names)
     }
-    languages = set(drawn["language"].dropna())
+    languages = set(all_rates["language"].dropna())
     figure, axes = plt.subplots(2, 2, figsize=(WIDTHS["text"], 5.2))
     for ax, (ability, table) in zip(axes.flat, tables.items(), strict=True):
         behind = _published(ability, languages) if published_models else pd.DataFrame()
@@ -142,7 +145,7 @@ def _draw_curves(
     if len(table):
         # The intervals of different series do not hide each other.
         places = {name: place - (len(looks) - 1) / 2 for place, name in enumerate(looks)}
-        shifted = table.assign(x=table["noise_rate"] + 0.008 * table["series"].map(places))
+        shifted = table.assign(x=table["noise_rate"] + _SHIFT * table["series"].map(places))
         curves = so.Plot(
             shifted, x="x", y="mean", ymin="low", ymax="high", color="series", marker="series"
         )
@@ -160,15 +163,16 @@ def _draw_rates(
     ax: Axes, table: pd.DataFrame, behind: pd.DataFrame, looks: Mapping[str, Any]
 ) -> None:
     """Rates in rows, one row per metric: published models as grey lines, then one dot for each series."""
+    # Without responses to this ability, the panel shows the published models alone.
     metrics = [name for name in WORDS if name in set(table.get("metric", ()))]
     metrics = metrics or [name for name in WORDS if name in set(behind.get("metric", ()))]
     height = {metric: len(metrics) - 1 - place for place, metric in enumerate(metrics)}
     gap = 0.7 / max(len(looks), 1)
-    for metric, rates in behind.groupby("metric") if len(behind) else ():
-        if metric in height:
-            ax.vlines(
-                rates["mean"], height[metric] - 0.42, height[metric] + 0.42, color=GREY, lw=0.8
-            )
+    if len(behind):
+        for metric, rates in behind.groupby("metric"):
+            if metric in height:
+                bottom, top = height[metric] - 0.42, height[metric] + 0.42
+                ax.vlines(rates["mean"], bottom, top, color=GREY, lw=0.8)
     for place, (name, (colour, marker)) in enumerate(looks.items()):
         rows = table[table["series"] == name] if len(table) else table
         if rows.empty:
@@ -208,5 +212,5 @@ def _name_series(figure: Any, looks: Mapping[str, Any], published_models: bool) 
     if published_models:
         grey = plt.Line2D([], [], color=GREY, lw=0.8, label="published models (Chen et al. 2024)")
         handles.append(grey)
-    columns = 3 if len(handles) > 2 else len(handles)
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize="small")
+    n_columns = min(3, len(handles))
+    figure.legend(handles=handles, loc="outside lower center", ncols=n_columns, fontsize="small")

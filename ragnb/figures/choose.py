@@ -99,7 +99,8 @@ _OF_REPORTS: dict[type, Form] = {
     RiskCoverageReport: Form(risk_coverage_figure),
     Sensitivity: Form(sensitivity_figure),
 }
-# Columns by which a frame is recognised.
+# Columns by which a frame is recognised, and its figure. The first that fits counts, because a frame may have
+# the columns of several.
 _OF_FRAMES: list[tuple[set[str], Form]] = [
     ({"spearman", "grade"}, Form(grades_figure)),
     ({"estimator", "gain", "cost"}, Form(efficiency_figure, ("reference",))),
@@ -214,17 +215,18 @@ def plot(
     values, ranges, others = _references(reference)
     row_columns = [rows] if isinstance(rows, str) else rows
     page = Page(
-        title,
-        dict(names or {}),
-        width,
-        values,
-        published,
-        row_columns,
-        series,
-        along,
-        ranges,
-        others,
+        title=title,
+        names=dict(names or {}),
+        width=width,
+        reference=values,
+        published=published,
+        rows=row_columns,
+        series=series,
+        along=along,
+        ranges=ranges,
+        others=others,
     )
+    # This refuses a wrong width before anything is computed.
     width_in_inches(width)
     axes, numbers = _draw(result, kind, page)
     if save is not None:
@@ -262,9 +264,11 @@ def _draw(result: Result, kind: str | None, page: Page) -> Drawn:
         value = getattr(page, option)
         is_used = value is not None and len(value) > 0
         if is_used and option not in form.options:
-            what = f"a figure of the kind {kind!r}" if kind else "the figure of this result"
-            names = {"ranges": "ranges in reference=", "others": "comparisons in reference="}
-            raise InputError(f"{what} has no {names.get(option, f'{option}=')}; leave it out")
+            figure = f"a figure of the kind {kind!r}" if kind else "the figure of this result"
+            # The user passes these two in reference=.
+            arguments = {"ranges": "ranges in reference=", "others": "comparisons in reference="}
+            argument = arguments.get(option, f"{option}=")
+            raise InputError(f"{figure} has no {argument}; leave it out")
     axes, numbers = form.draw(result, page)
     use_fonts_for_all_characters(figure_of(axes))
     return axes, numbers

@@ -60,6 +60,8 @@ def draw_gain_and_cost(ax: Axes, rows: pd.DataFrame, prices: Mapping[str, float]
     fills everything. Prices are dashed lines: a gain above the line is worth its cost.
     """
     points = as_points(rows)
+    # The axes contain 0, all intervals, and some room. If nothing has a cost, or all gains are 0, they have
+    # the length 1.
     far = 1.15 * float(np.nanmax([*points["x_high"], *points["x"], 0.0])) or 1.0
     heights = np.append(points[["y", "y_low", "y_high"]], 0.0)
     lowest, highest = float(np.nanmin(heights)), float(np.nanmax(heights))
@@ -75,8 +77,11 @@ def draw_gain_and_cost(ax: Axes, rows: pd.DataFrame, prices: Mapping[str, float]
             "whole line": [(-steep, steep)],
         }
         colour = colours[row["system"]]
+        # A set that is the whole line has no edges.
         edge = "none" if row["kind"] == "whole line" else to_rgba(colour, 0.5)
-        for low, high in np.clip(slopes.get(row["kind"], []), -steep, steep):
+        # An undefined set has no slopes.
+        slopes_of_set = slopes.get(row["kind"], [])
+        for low, high in np.clip(slopes_of_set, -steep, steep):
             lower, upper = [0, low * far], [0, high * far]
             face = to_rgba(colour, 0.1)
             ax.fill_between([0, far], lower, upper, facecolor=face, edgecolor=edge, lw=0.7)
@@ -85,7 +90,10 @@ def draw_gain_and_cost(ax: Axes, rows: pd.DataFrame, prices: Mapping[str, float]
     ax.set(xlim=(-0.03 * far, far), ylim=(bottom, top))
     for name, price in prices.items():
         ax.plot([0, far], [0, price * far], color=REFERENCE, ls="--", lw=0.9)
-        words = f"{name} F1 per token" if name == f"{price:g}" else name
+        # A price that the user gave without a name is called by its number.
+        is_number = name == f"{price:g}"
+        words = f"{name} F1 per token" if is_number else name
+        # The line ends at the right edge or, if it is steep, at the upper one.
         end = far if price * far <= top else top / price
         ax.annotate(plain(words), (end, price * end), (-3, -3), textcoords="offset points",
                     ha="right", va="top", fontsize="small", color=REFERENCE)  # fmt: skip
@@ -96,10 +104,11 @@ def note_on_gain_and_cost(rows: pd.DataFrame) -> str:
     is_clustered = (rows["n_units"] < rows["n"]).any()
     questions = f" in {span(rows['n_units'])} questions" if is_clustered else ""
     level = level_of(rows)
-    has_none = rows["kind"].eq("undefined").any()
+    some_have_none = rows["kind"].eq("undefined").any()
+    condition = ", if there is one" if some_have_none else ""
     return (
         f"{level} intervals of both means, n = {span(rows['n'])}{questions}\n"
-        f"wedge: {level} Fieller set of gain / cost{', if there is one' if has_none else ''}"
+        f"wedge: {level} Fieller set of gain / cost{condition}"
     )
 
 
@@ -113,13 +122,16 @@ def draw_net_benefit(ax: Axes, curve: pd.DataFrame) -> None:
     ax.axhline(0, color="0.3", lw=0.8, zorder=0.8)
     lowest, highest = rows["price"].min(), rows["price"].max()
     ax.set(xlim=(lowest, highest), xlabel="", ylabel="")
+    # The limits of the ratio are the same in all rows. At these prices, the verdict changes.
     limits = rows[["ratio_low", "ratio_high"]].iloc[0]
     for limit in limits[np.isfinite(limits)]:
         if lowest < limit < highest:
             ax.axvline(limit, color=REFERENCE, ls=":", lw=1.1)
+    # 1 if the interval is above 0, -1 if it is below, and 0 if it contains 0.
     direction = (rows["low"] > 0).astype(int) - (rows["high"] < 0).astype(int)
     # Prices in a row with the same verdict are one piece of the axis.
-    for _, piece in rows.groupby((direction != direction.shift()).cumsum()):
+    number_of_piece = (direction != direction.shift()).cumsum()
+    for _, piece in rows.groupby(number_of_piece):
         verdict = _VERDICTS[direction[piece.index[0]]]
         first, last = piece["price"].iloc[0], piece["price"].iloc[-1]
         has_room = (last - first) / ((highest - lowest) or 1.0) >= _ROOM[verdict]

@@ -20,6 +20,7 @@ def draw_counts(
     for group in counts.columns:
         ax.barh(heights, counts[group], left=left, height=0.7, color=looks[group]["color"])
         left += counts[group]
+    # Without any response, the axis still needs a length.
     ax.set_xlim(0, 1.02 * left.max() or 1.0)
     ax.set_yticks(heights, row_names(counts.index.to_frame(), [counts.index.name], names))
     ax.set_ylim(-0.55, len(counts) - 0.45)
@@ -32,6 +33,7 @@ def write_counts(ax: Axes, counts: pd.DataFrame, looks: Mapping[Any, Mapping[str
     figure: Any = ax.figure
     figure.draw_without_rendering()
     font = FontProperties(size="small")
+    # Pixels.
     per_point = figure.dpi / 72
     for height, (_, row) in zip(range(len(counts) - 1, -1, -1), counts.iterrows(), strict=True):
         left = 0.0
@@ -39,6 +41,7 @@ def write_counts(ax: Axes, counts: pd.DataFrame, looks: Mapping[Any, Mapping[str
             start, end = ax.transData.transform([(left, height), (left + count, height)])[:, 0]
             colour = looks[group]["color"]
             ink = "white" if contrast(colour) >= LEAST_CONTRAST else "black"
+            # Two points are free on each side of the number.
             if text_width(str(count), font) + 4 <= (end - start) / per_point:
                 ax.text(left + count / 2, height, str(count), ha="center", va="center_baseline",
                         fontsize="small", color=ink)  # fmt: skip

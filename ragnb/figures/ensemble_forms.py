@@ -28,6 +28,9 @@ from ragnb.figures.words import words_for
 _HEIGHTS = (0.0, 0.09, -0.09)
 # Characters of the name of a range in one line.
 _ROW_NAME = 24
+# Heights in inches: the axis, a row without its series, each series of a row, a row without its name, and each
+# line of the name. A row has the larger of the two heights.
+_AXIS, _ROW, _SERIES, _ROW_OF_NAME, _LINE = 0.4, 0.13, 0.15, 0.08, 0.15
 
 
 def splits_figure(result: Any, page: Page) -> Drawn:
@@ -52,15 +55,17 @@ def splits_figure(result: Any, page: Page) -> Drawn:
     n_series = table[series].nunique() if series else 1
     range_names = [textwrap.fill(plain(name), _ROW_NAME) for name in page.ranges]
     n_lines = max(name.count("\n") + 1 for name in [*labels, *range_names])
-    height_of_row = max(0.13 + 0.15 * n_series, 0.08 + 0.15 * n_lines)
-    height = 0.4 + height_of_row * (len(labels) + len(page.ranges))
+    height_of_row = max(_ROW + _SERIES * n_series, _ROW_OF_NAME + _LINE * n_lines)
+    height = _AXIS + height_of_row * (len(labels) + len(page.ranges))
     figure, ax = new_page(page.width, height)
-    placed = draw_means(ax, means.assign(low=np.nan, high=np.nan), rows, series, page.names)
-    ticks = dict(
-        zip(ax.get_yticks(), [text.get_text() for text in ax.get_yticklabels()], strict=True)
-    )
+    # The means of splits have no intervals.
+    without_intervals = means.assign(low=np.nan, high=np.nan)
+    placed = draw_means(ax, without_intervals, rows, series, page.names)
+    row_labels = [text.get_text() for text in ax.get_yticklabels()]
+    ticks = dict(zip(ax.get_yticks(), row_labels, strict=True))
     _draw_values(ax, table.merge(placed[[*keys, "place"]], on=keys), series)
     for number, (name, limits) in enumerate(zip(range_names, page.ranges.values(), strict=True)):
+        # Ranges are in rows below the last row, whose height is 0.
         place = -1.0 - number
         ax.plot(limits, [place, place], color=RANGE, lw=5, solid_capstyle="butt", zorder=1)
         ticks[place] = name
@@ -68,8 +73,9 @@ def splits_figure(result: Any, page: Page) -> Drawn:
     ax.set_yticks([*ticks], [*ticks.values()])
     ax.set(ylim=(min(ticks) - 0.55, max(ticks) + 0.55), ylabel="")
     metrics = list(dict.fromkeys(table["metric"]))
-    what = words_for(metrics[0], page.names, column="metric") if len(metrics) == 1 else "value"
-    ax.set_xlabel(what)
+    has_one_metric = len(metrics) == 1
+    quantity = words_for(metrics[0], page.names, column="metric") if has_one_metric else "value"
+    ax.set_xlabel(quantity)
     draw_references(ax, page.reference)
     n = f", n = {span(table['n'])}" if "n" in table else ""
     small_print = f"{table['split'].nunique()} splits{n}; large dots: means; no intervals"
@@ -77,7 +83,9 @@ def splits_figure(result: Any, page: Page) -> Drawn:
         small_print += "\ngrey: expected ranges"
     set_header(figure, page.title, small_print)
     if series:
+        # The names of references are above the axes.
         lines_above = 1 if page.reference else 0
+        # Names are written beside the dots of all splits, and not only beside their mean.
         placed = placed.assign(low=means["low"], high=means["high"])
         name_series(ax, placed, series, page.names, lines_above=lines_above)
     return ax, table
@@ -87,8 +95,10 @@ def _draw_values(ax: Axes, table: pd.DataFrame, series: str | None) -> None:
     """Draw the value of each split around the height of its row."""
     looks = looks_of(list(dict.fromkeys(table[series])), series) if series else {}
     for place, dots in table.groupby("place"):
+        # Dots next to each other by value get different heights.
         order = dots["value"].rank(method="first").astype(int)
         heights = float(place) + np.take(_HEIGHTS, order % len(_HEIGHTS))
+        # Without a series, all dots look like those of the first one.
         look = looks_of([0], "")[0] if series is None else looks[dots[series].iloc[0]]
         dot = so.Dot(color=look["color"], pointsize=2.6, alpha=0.45, stroke=0)
         dots = dots.assign(place=heights)

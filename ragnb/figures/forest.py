@@ -18,10 +18,14 @@ from ragnb.figures.styles import COLOURS, kinds_of, span
 from ragnb.figures.words import words_for
 from ragnb.numbers import distinct
 
+# Colours of the differences, and of those of other comparisons.
 _COLOUR, _OTHER = COLOURS[0], COLOURS[3]
+# Characters of a row's name in one line.
 _ROW_NAME = 26
 # Inches of a row whose name has one line, and of each further line.
 _ROW, _LINE = 0.22, 0.1
+# Points between the axes and the columns beside them.
+_BETWEEN_COLUMNS = 7
 
 
 def draw_differences(
@@ -73,6 +77,7 @@ def _placed(rows: pd.DataFrame, headings: str | None) -> tuple[pd.DataFrame, dic
     """The rows with their heights in the column ``place``, and the headings by their heights."""
     if headings is None:
         return rows.assign(place=len(rows) - 1.0 - rows.index), {}
+    # The uppermost place: each row and each heading has one.
     height = len(rows) + rows[headings].nunique(dropna=False) - 1.0
     blocks, heading_places = [], {}
     for value, block in rows.groupby(headings, sort=False, dropna=False):
@@ -88,9 +93,8 @@ def differences_height(comparisons: pd.DataFrame, names: Mapping[Any, str] | Non
     pairs = [_pair(row, names) for row in rows.to_dict("records")]
     n_lines = [name.count("\n") + 1 for name in _row_names(rows, pairs, names)]
     # Two names next to each other share the room between their rows.
-    most = max(
-        (first + second) / 2 for first, second in zip(n_lines, [*n_lines[1:], 1], strict=True)
-    )
+    n_lines_of_next = [*n_lines[1:], 1]
+    most = max((upper + lower) / 2 for upper, lower in zip(n_lines, n_lines_of_next, strict=True))
     return (_ROW + _LINE * (most - 1)) * len(rows)
 
 
@@ -112,10 +116,12 @@ def write_beside(ax: Axes, rows: pd.DataFrame) -> None:
     font = FontProperties(size="small")
     right = 0.0
     for head, texts in columns.items():
-        right += 7 + max(text_width(text, font) for text in (head, *texts))
+        # The right end of the column, in points from the axes.
+        right += _BETWEEN_COLUMNS + max(text_width(text, font) for text in (head, *texts))
         for text, place in zip(texts, rows["place"], strict=True):
-            where: Any = ("axes fraction", "data")
-            ax.annotate(text, (1, place), (right, 0), xycoords=where, va="center_baseline",
+            # The right edge of the axes, at the height of the row.
+            coordinates: Any = ("axes fraction", "data")
+            ax.annotate(text, (1, place), (right, 0), xycoords=coordinates, va="center_baseline",
                         annotation_clip=False, **options)  # fmt: skip
         ax.annotate(head, (1, 1), (right, 1), xycoords="axes fraction", va="bottom", style="italic",
                     **options)  # fmt: skip
@@ -138,13 +144,14 @@ def _draw_other(ax: Axes, rows: pd.DataFrame, name: str, other: pd.DataFrame) ->
     """Mark the differences of other comparisons in the rows of the same systems; return a line for the small print."""
     require_columns(other, ["metric", "system", "baseline", "difference", "n_pairs"], "plot")
     conditions = [column for column in DIMENSIONS if column in rows and column in other]
+    # The metric and the system are dimensions, too.
     keys = list(dict.fromkeys(["metric", "system", "baseline", *conditions]))
     values = other[[*keys, "difference", "n_pairs"]]
-    both = rows[[*keys, "place"]].merge(values, on=keys, how="left").dropna(subset="difference")
-    if both.empty:
+    matches = rows[[*keys, "place"]].merge(values, on=keys, how="left").dropna(subset="difference")
+    if matches.empty:
         raise InputError(f"reference={name!r} has no comparison of the same systems")
-    ax.plot(both["difference"], both["place"], "|", color=_OTHER, ms=9, mew=2, zorder=2.5)
-    return f"orange bars: {name}, n = {span(both['n_pairs'])}"
+    ax.plot(matches["difference"], matches["place"], "|", color=_OTHER, ms=9, mew=2, zorder=2.5)
+    return f"orange bars: {name}, n = {span(matches['n_pairs'])}"
 
 
 def _difference(rows: pd.DataFrame, pairs: list[str], names: Mapping[Any, str] | None) -> str:
@@ -157,6 +164,7 @@ def _difference(rows: pd.DataFrame, pairs: list[str], names: Mapping[Any, str] |
 
 
 def _pair(row: Mapping[Any, Any], names: Mapping[Any, str] | None) -> str:
+    """The two systems of a difference, as one is subtracted from the other."""
     system = words_for(row["system"], names, column="system")
     return f"{system} − {words_for(row['baseline'], names, column='system')}"
 
@@ -168,11 +176,11 @@ def _row_names(
     headings: str | None = None,
 ) -> list[str]:
     """Name each row by what differs between the rows: metric, conditions, pair of systems."""
-    columns = [name for name in DIMENSIONS if name in rows and name != "system"]
-    before = [
-        name for name in rows.columns[: rows.columns.get_loc("metric")] if name not in columns
-    ]
-    different = [name for name in [*columns, *before] if rows[name].nunique(dropna=False) > 1]
+    dimensions = [name for name in DIMENSIONS if name in rows and name != "system"]
+    # Columns before the metric are conditions, also those whose names ragnb does not know.
+    conditions = rows.columns[: rows.columns.get_loc("metric")]
+    columns = [*dimensions, *(name for name in conditions if name not in dimensions)]
+    different = [name for name in columns if rows[name].nunique(dropna=False) > 1]
     different = [name for name in different if name != headings]
     has_one_baseline = rows["baseline"].nunique() == 1
     labels = []
@@ -193,15 +201,18 @@ def is_corrected(comparisons: pd.DataFrame) -> bool:
 
 
 def _axis_name(rows: pd.DataFrame, pairs: list[str], names: Mapping[Any, str] | None) -> str:
+    """The quantity, if there is only one, and what is subtracted from what."""
     difference = _difference(rows, pairs, names)
     metrics = list(dict.fromkeys(rows["metric"]))
-    what = words_for(metrics[0], names, column="metric") if len(metrics) == 1 else ""
+    quantity = words_for(metrics[0], names, column="metric") if len(metrics) == 1 else ""
     if is_corrected(rows):
-        what = "people's labels"
-    return f"{what} ({difference})" if what else difference
+        # The metrics are then judges, and not what is compared.
+        quantity = "people's labels"
+    return f"{quantity} ({difference})" if quantity else difference
 
 
 def _small_print(rows: pd.DataFrame, *, has_headings: bool = False) -> str:
+    """The kinds of intervals, n, the test with its correction, and what the filling and the band mean."""
     first = rows.iloc[0]
     correction = str(first["correction"]).capitalize()
     level = f"{1 - first['confidence_level']:.2g}"

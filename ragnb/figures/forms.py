@@ -53,6 +53,13 @@ _TABLES: dict[type, str] = {
 }
 # Options of a signature that are not part of a definition.
 _NOT_A_DEFINITION = ("metric", "lang", "ragnb")
+# Options that the small print states, because they choose one of several definitions of a metric.
+_STATED_OPTIONS = ("variant", "protocol", "rule")
+# Heights in inches of a panel of means: its axis, a row without its series, each series of a row, a row
+# without its name, and each line of the name. A row has the larger of the two heights.
+_AXIS, _ROW, _SERIES, _ROW_OF_NAME, _LINE = 0.34, 0.13, 0.12, 0.05, 0.15
+# Height in inches of a name in the legend below the axes.
+_LEGEND_LINE = 0.14
 
 
 def means_of(result: Any) -> pd.DataFrame:
@@ -91,8 +98,10 @@ def scores_of(result: Any, kind: str) -> pd.DataFrame:
 def means_figure(result: Any, page: Page) -> Drawn:
     """A dot with its interval for each mean, and linked dots for two systems."""
     table = means_of(result)
-    asked_columns = [*(page.rows or ()), page.series] if page.series else [*(page.rows or ())]
-    require_columns(table, asked_columns, "plot")
+    columns_of_user = [*(page.rows or ())]
+    if page.series:
+        columns_of_user.append(page.series)
+    require_columns(table, columns_of_user, "plot")
     rows, series = arranged(table, page.rows, page.series)
     keys = [*rows, series] if series else rows
     if table.duplicated(keys).any():
@@ -101,6 +110,7 @@ def means_figure(result: Any, page: Page) -> Drawn:
             "the columns that distinguish them with rows= and series="
         )
     if series and _is_nested(table, series, page):
+        # A panel has one metric, which its axis names. The rows name it only if nothing else varies.
         panels = [panel for _, panel in table.groupby("metric", sort=False)]
         rows = [name for name in rows if name != "metric"] or rows
     else:
@@ -131,22 +141,26 @@ def rows_figure(
         n_series = panel[series].nunique() if series else 1
         labels = set(row_names(panel, rows, page.names))
         n_lines = max(label.count("\n") + 1 for label in labels)
-        heights.append(0.34 + len(labels) * max(0.13 + 0.12 * n_series, 0.05 + 0.15 * n_lines))
+        row_height = max(_ROW + _SERIES * n_series, _ROW_OF_NAME + _LINE * n_lines)
+        heights.append(_AXIS + len(labels) * row_height)
     figure, axes = stacked(page, heights)
-    placed = []
+    means_with_places = []
     has_own_series = series is not None and _is_nested(table, series, page)
     for ax, panel in zip(axes, panels, strict=True):
-        placed.append(draw_means(ax, panel, rows, series, page.names))
+        means_with_places.append(draw_means(ax, panel, rows, series, page.names))
         if are_shares(panel):
             # Panels with series of their own are compared with each other, so they have one scale.
             show_shares(ax, *_ends(table if has_own_series else panel, page.reference))
         ax.set_xlabel(axis_name or _mean_of(panel, page, is_named="metric" in rows))
+        # References are marked in the first panel. Other panels have other metrics or scales.
         draw_references(ax, page.reference if ax is axes[0] else {})
     set_header(figure, page.title, small_print_of(table))
     if series:
+        # If all panels have the same series, the first panel names them.
         for number, ax in enumerate(axes if has_own_series else axes[:1]):
+            # The names of references are above the first panel.
             lines_above = 1 if page.reference and number == 0 else 0
-            name_series(ax, placed[number], series, page.names, lines_above=lines_above)
+            name_series(ax, means_with_places[number], series, page.names, lines_above=lines_above)
     return single(axes), table
 
 
@@ -158,16 +172,18 @@ def _of_one_scale(table: pd.DataFrame) -> list[pd.DataFrame]:
     others: list[pd.DataFrame] = []
     for _, rows in table.groupby("metric", sort=False):
         (shares if are_shares(rows) else others).append(rows)
-    return [*([pd.concat(shares)] if shares else []), *others]
+    panel_of_shares = [pd.concat(shares)] if shares else []
+    return [*panel_of_shares, *others]
 
 
 def _ends(table: pd.DataFrame, reference: Mapping[str, float]) -> tuple[float, float]:
+    """The smallest and the largest number that a panel shows; 0 and 1 if it shows none."""
     values = pd.concat([table["low"], table["high"], table["mean"]])
     marked = pd.Series(list(reference.values()), dtype=float)
-    together = pd.concat([values, marked]).dropna()
-    if together.empty:
+    all_values = pd.concat([values, marked]).dropna()
+    if all_values.empty:
         return 0.0, 1.0
-    return float(together.min()), float(together.max())
+    return float(all_values.min()), float(all_values.max())
 
 
 def stacked(page: Page, heights: list[float], **options: Any) -> tuple[Figure, list[Axes]]:
@@ -207,20 +223,25 @@ def _definitions(table: pd.DataFrame) -> str:
             option, _, value = part.partition(":")
             if value and option not in _NOT_A_DEFINITION:
                 values.setdefault(option, set()).add(value)
-    shared = {option: min(found) for option, found in values.items() if len(found) == 1}
-    shown = ("variant", "protocol", "rule")
-    return ", ".join(f"{option} {shared[option]}" for option in shown if option in shared)
+    definitions = []
+    for option in _STATED_OPTIONS:
+        values_of_option = values.get(option, set())
+        if len(values_of_option) == 1:
+            definitions.append(f"{option} {min(values_of_option)}")
+    return ", ".join(definitions)
 
 
 def curves_figure(result: Any, page: Page) -> Drawn:
     """Means along a condition, with published ones in grey behind."""
     table = means_of(result)
     along = _along(table, page)
-    others = [name for name in varying(table) if name != along]
-    others = others or [name for name in ("system", "metric") if name in table][:1]
-    others = [page.series] if page.series else others
-    require_columns(table, others, "plot")
-    table, series = joined(table, others, page.names)
+    # The columns that distinguish the curves. A single curve is named by its system or its metric.
+    columns = [name for name in varying(table) if name != along]
+    columns = columns or [name for name in ("system", "metric") if name in table][:1]
+    if page.series:
+        columns = [page.series]
+    require_columns(table, columns, "plot")
+    table, series = joined(table, columns, page.names)
     if table.duplicated([series, along]).any():
         raise InputError(
             f"a figure of curves needs one mean for each {series} and {along}, got several; select "
@@ -244,7 +265,7 @@ def curves_figure(result: Any, page: Page) -> Drawn:
         ax.annotate(name, (0, value), (3, 2), xycoords=("axes fraction", "data"),
                     textcoords="offset points", fontsize="small", color="0.35")  # fmt: skip
     if has_long_names(figure, ends):
-        figure.set_figheight(figure.get_figheight() + 0.14 * len(ends))
+        figure.set_figheight(figure.get_figheight() + _LEGEND_LINE * len(ends))
     small_print = small_print_of(table)
     if behind is not None:
         n = f", n = {span(behind['n'])}" if "n" in behind else ""
@@ -332,7 +353,11 @@ def plane_figure(result: Any, page: Page) -> Drawn:
         for ending, value in (("", "mean"), ("_low", "low"), ("_high", "high"))
     }
     points = pd.DataFrame(columns).loc[list(dict.fromkeys(table[series]))].reset_index()
-    better = [METRICS[m].higher_is_better is not False if m in METRICS else True for m in metrics]
+    # For your own metrics, and if neither direction is better, the right and the upper end count as better.
+    better = []
+    for metric in metrics:
+        record = METRICS.get(metric)
+        better.append(record is None or record.higher_is_better is not False)
     words = [words_for(metric, page.names, column="metric") for metric in metrics]
     ax = _drawn_plane(points, series, (better[0], better[1]), words, small_print_of(table), page)
     return ax, table
@@ -340,11 +365,11 @@ def plane_figure(result: Any, page: Page) -> Drawn:
 
 def _abstention(report: pd.DataFrame, page: Page) -> Drawn:
     """Hallucination against over-refusal."""
-    ends = {"": "", "_low": "_low", "_high": "_high"}
-    columns = {f"x{end}": report[f"over_refusal{end}"] for end in ends}
-    columns |= {f"y{end}": report[f"hallucination{end}"] for end in ends}
-    named_rows, series = joined(report, varying(report) or ["system"], page.names)
-    points = pd.DataFrame(columns).assign(**{series: named_rows[series]})
+    endings = ("", "_low", "_high")
+    columns = {f"x{ending}": report[f"over_refusal{ending}"] for ending in endings}
+    columns |= {f"y{ending}": report[f"hallucination{ending}"] for ending in endings}
+    with_series, series = joined(report, varying(report) or ["system"], page.names)
+    points = pd.DataFrame(columns).assign(**{series: with_series[series]})
     small_print = f"{report.attrs.get('intervals', 'intervals')}, n = {span(report['n_scored'])}"
     words = ["over-refusal", "hallucination rate"]
     return _drawn_plane(points, series, (False, False), words, small_print, page), report
@@ -358,6 +383,7 @@ def _drawn_plane(
     small_print: str,
     page: Page,
 ) -> Axes:
+    """Axes with points that have two intervals, and with ``words`` for the two axes."""
     figure, ax = new_page(page.width, 2.3)
     draw_plane(ax, points, series, better)
     ax.set(xlabel=words[0], ylabel=words[1])
@@ -382,11 +408,12 @@ def differences_figure(result: Any, page: Page) -> Drawn:
     # A single row needs room between the heads of the columns beside it and the axis.
     heights = [max(0.4 + differences_height(panel, page.names), 0.8) for panel in panels]
     figure, axes = stacked(page, heights)
-    prints = [
-        draw_differences(ax, panel, page.names, page.others)
-        for ax, panel in zip(axes, panels, strict=True)
-    ]
-    set_header(figure, page.title, "\n".join(dict.fromkeys("\n".join(prints).split("\n"))))
+    lines: list[str] = []
+    for ax, panel in zip(axes, panels, strict=True):
+        small_print = draw_differences(ax, panel, page.names, page.others)
+        lines += small_print.split("\n")
+    # A line that is true of several panels is written once.
+    set_header(figure, page.title, "\n".join(dict.fromkeys(lines)))
     return single(axes), table
 
 
@@ -416,6 +443,7 @@ def distribution_figure(result: Any, page: Page) -> Drawn:
     bounds = metric.bounds if metric is not None and np.isfinite(metric.bounds).all() else None
     if bounds is None and not scores.empty:
         bounds = (float(scores["value"].min()), float(scores["value"].max()))
+    # In inches. Each of many panels is lower.
     height = 0.95 if len(groups) <= 3 else 0.75
     figure, axes = stacked(page, [height] * len(groups), sharex=True, sharey=True)
     is_logarithmic = is_skewed([rows["value"] for _, rows in groups], bounds)
@@ -426,15 +454,19 @@ def distribution_figure(result: Any, page: Page) -> Drawn:
         numbers.append(shares.assign(**{series: group} if series else {}))
         draw_references(ax, page.reference, is_named=False)
         name = words_for(group, page.names, column=str(series))
-        about = f"mean {rows['value'].mean():.3g}, n = {len(rows)}"
-        ax.set_title(f"{name}, {about}" if name else about, loc="left", fontsize="small")
+        mean_and_n = f"mean {rows['value'].mean():.3g}, n = {len(rows)}"
+        # Without a series, the only panel has no name.
+        title = f"{name}, {mean_and_n}" if name else mean_and_n
+        ax.set_title(title, loc="left", fontsize="small")
     words = words_for(metrics[0] if metrics else "value", page.names, column="metric")
     axes[-1].set_xlabel(words)
     low, high = axes[0].get_ylim()
     for ax in axes:
         ax.set_ylabel("")
     figure.supylabel("share of the scores", fontsize=plt.rcParams["axes.labelsize"])
+    # The panels share their axes. Names of references need room above the bars.
     if is_logarithmic:
+        # The smallest share that is not 0 is that of a single score. It needs a visible bar.
         smallest = 1 / max(len(rows) for _, rows in groups)
         axes[0].set(yscale="log", ylim=(smallest / 2, 4 if page.reference else 1.5))
     elif page.reference:
@@ -466,10 +498,10 @@ def matrix_figure(result: Any, page: Page) -> Drawn:
     # A coefficient of few items is hardly known, which its colour does not show.
     has_sizes = "n" in pairs and pairs.loc[pairs["n"] > 0, "n"].nunique() > 1
     draw_matrix(ax, values, square(pairs, page.names, "n") if has_sizes else None)
-    what = words_for(pairs["metric"].iloc[0], page.names) if "metric" in pairs else "agreement"
+    measure = words_for(pairs["metric"].iloc[0], page.names) if "metric" in pairs else "agreement"
     n = f", n = {span(pairs.loc[pairs['n'] > 0, 'n'])}" if "n" in pairs else ""
     below = " (below each value)" if has_sizes else ""
-    set_header(figure, page.title, f"{what} of each pair{n}{below}; no intervals")
+    set_header(figure, page.title, f"{measure} of each pair{n}{below}; no intervals")
     return ax, pairs
 
 

@@ -1,5 +1,6 @@
 """Means along a condition: one line per series, and published results in grey behind."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,10 @@ from ragnb.figures.words import words_for
 
 # The least distance between two names at the end of lines, in points.
 _BETWEEN_NAMES = 8.0
+# The distance between the intervals of two lines, as a share of the axis.
+_SHIFT = 0.012
+# With more steps than this, each would be too close to the next, and not all of them are named.
+_MOST_NAMED_STEPS = 8
 # With more steps than this, intervals are a band.
 _MOST_STEPS = 12
 # The share of the page's width that the names of lines may take.
@@ -46,8 +51,8 @@ def draw_lines(
     groups = list(dict.fromkeys(table[series]))
     looks = looks_of(groups, series)
     steps = sorted(table[along].unique())
-    # The intervals of different lines do not hide each other.
-    step = 0.012 * (steps[-1] - steps[0])
+    # Lines are shifted a little, so that their intervals do not hide each other.
+    step = _SHIFT * (steps[-1] - steps[0])
     for place, group in enumerate(groups):
         shift = (place - (len(groups) - 1) / 2) * step
         line = table[table[series] == group].sort_values(along)
@@ -68,9 +73,10 @@ def draw_lines(
         ax.plot(line["_along"], line["mean"], color=colour, ls=dashes, lw=1.3)
     ends += _ends(table, along, series, {group: looks[group]["color"] for group in groups}, names)
     ax.set(xlabel=words_for(along, names), ylabel="")
-    if len(steps) <= 8:
+    if len(steps) <= _MOST_NAMED_STEPS:
         ax.set_xticks(steps, [words_for(step, names) for step in steps])
     elif all(float(step).is_integer() for step in steps):
+        # Numbers of questions or passages have no fractions.
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     return ends
 
@@ -122,10 +128,12 @@ def name_lines(ax: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
         return
     figure.draw_without_rendering()
     pixels = figure.dpi / 72
-    lowest = -1e9
+    # The height of the name below. There is none below the first name.
+    height_below = -math.inf
     for mean, name, colour in sorted(ends, key=lambda end: end[0]):
-        height = max(ax.transData.transform((0, mean))[1], lowest + _BETWEEN_NAMES * pixels)
-        lowest = height
+        height_of_end = ax.transData.transform((0, mean))[1]
+        height = max(height_of_end, height_below + _BETWEEN_NAMES * pixels)
+        height_below = height
         _, in_axes = ax.transAxes.inverted().transform((0, height))
         ax.annotate(
             name,

@@ -1,5 +1,6 @@
 """Means with their intervals, row by row: dots, or pairs of dots that are linked."""
 
+import math
 import textwrap
 import warnings
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,13 @@ MOST_SERIES = 5
 _BESIDE_NAME = 26.0
 # Characters of a row's name in one line.
 _ROW_NAME = 20
+# Distance between the series of a row, as a share of the distance between rows: of two series, whose dots
+# are linked, and of more series together.
+_BETWEEN_TWO, _BETWEEN_ALL = 0.36, 0.7
+# Shares of a difference of more than this are drawn from 0 to 1.
+_WIDE_SHARES = 0.5
+# Inches between two lines of text above the axes.
+_LINE_ABOVE = 0.16
 
 
 def varying(table: pd.DataFrame) -> list[str]:
@@ -84,7 +92,8 @@ def draw_means(
     groups = list(dict.fromkeys(table[series])) if series else [None]
     looks = looks_of(groups, series or "")
     # Series of a row are beside each other, so that their intervals can be distinguished.
-    gap = 0.36 if len(groups) == 2 else 0.7 / len(groups)
+    gap = _BETWEEN_TWO if len(groups) == 2 else _BETWEEN_ALL / len(groups)
+    # The first series is the uppermost, and the middle of all is at the height of the row.
     shift = {group: ((len(groups) - 1) / 2 - place) * gap for place, group in enumerate(groups)}
     group_of_row = table[series] if series else pd.Series([None] * len(table), table.index)
     heights = [
@@ -108,8 +117,10 @@ def draw_means(
     ax.set(ylim=(-0.55, len(order) - 0.45), xlabel="", ylabel="")
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="y", visible=False)
-    for label in order[1:] if len(groups) > 1 else ():
-        ax.axhline(height[label] + 0.5, color="0.9", lw=0.6, zorder=0)
+    if len(groups) > 1:
+        # A line between two rows shows which series belong to the same row.
+        for label in order[1:]:
+            ax.axhline(height[label] + 0.5, color="0.9", lw=0.6, zorder=0)
     return placed
 
 
@@ -133,6 +144,7 @@ def row_names(
         words = []
         for column, value in row.items():
             word = words_for(value, names, column=str(column))
+            # A number alone would not say what it is.
             is_number = not isinstance(value, str)
             words.append(f"{words_for(column)} {word}" if is_number else word)
         labels.append(textwrap.fill(", ".join(words), width))
@@ -156,9 +168,11 @@ def draw_on(ax: Axes, plot: so.Plot, rows: pd.DataFrame) -> None:
 
 def show_shares(ax: Axes, lowest: float, highest: float) -> None:
     """Set the limits of an axis of shares: from 0 to 1, or closer if the values lie close together."""
-    if highest - lowest > 0.5:
+    # A dot at 0 or 1 is not cut by the edge.
+    if highest - lowest > _WIDE_SHARES:
         ax.set_xlim(-0.02, 1.02)
         return
+    # Values that are almost equal still have some room around them.
     margin = 0.15 * max(highest - lowest, 0.05)
     ax.set_xlim(max(lowest - margin, -0.02), min(highest + margin, 1.02))
 
@@ -202,19 +216,21 @@ def name_series(
     words = {group: words_for(group, names, column=series) for group in groups}
     figure: Any = ax.figure
     figure.draw_without_rendering()
-    taken = {row.Index: _interval_box(ax, row) for row in placed.itertuples()}
+    intervals = {row.Index: _interval_box(ax, row) for row in placed.itertuples()}
     links = _link_boxes(ax, placed) if len(groups) == 2 else []
-    chosen: list[tuple[Any, Bbox]] = []
+    box_of_name: dict[Any, Bbox] = {}
     for group in groups:
-        own = placed[placed[series] == group].dropna(subset="mean")
-        obstacles = [*taken.values(), *links, *(box for _, box in chosen)]
-        box = _free_place(ax, [taken[row] for row in own.index], words[group], obstacles)
+        means_of_group = placed[placed[series] == group].dropna(subset="mean")
+        intervals_of_group = [intervals[row] for row in means_of_group.index]
+        obstacles = [*intervals.values(), *links, *box_of_name.values()]
+        box = _free_place(ax, intervals_of_group, words[group], obstacles)
         if box is None:
-            name_above(ax, [(words[each], looks[each]) for each in groups], lines_above)
+            named_looks = [(words[group], looks[group]) for group in groups]
+            name_above(ax, named_looks, lines_above)
             return
-        chosen.append((group, box))
+        box_of_name[group] = box
     to_data = ax.transData.inverted()
-    for group, box in chosen:
+    for group, box in box_of_name.items():
         x, y = to_data.transform((box.x0, (box.y0 + box.y1) / 2))
         colour = text_colour(looks[group]["color"])
         ax.text(x, y, words[group], ha="left", va="center_baseline", color=colour, fontsize="small")
@@ -222,9 +238,11 @@ def name_series(
 
 def _interval_box(ax: Axes, row: Any) -> Bbox:
     """The place of an interval and its dot, in pixels."""
+    # A mean that is undefined is not drawn, and no name is written next to it.
     ends = [value for value in (row.low, row.mean, row.high) if np.isfinite(value)] or [0.0]
     height = row.place
     (left, bottom), (right, _) = ax.transData.transform([(min(ends), height), (max(ends), height)])
+    # A dot has a diameter of 4 points, and a little room around it.
     radius = 3 * ax.figure.dpi / 72
     return Bbox.from_extents(left - radius, bottom - radius, right + radius, bottom + radius)
 
@@ -235,6 +253,7 @@ def _link_boxes(ax: Axes, placed: pd.DataFrame) -> list[Bbox]:
     for _, pair in placed.groupby("row", sort=False):
         if len(pair) == 2:
             ends = ax.transData.transform(pair[["mean", "place"]].to_numpy())
+            # A link may be aslant, so that one box around it would cover much free room.
             for point in np.linspace(ends[0], ends[1], 25):
                 boxes.append(Bbox.from_extents(*(point - 2), *(point + 2)))
     return boxes
@@ -258,28 +277,37 @@ def _free_place(
     return None
 
 
-def name_above(ax: Axes, named: Sequence[tuple[str, Mapping[str, Any]]], lines_below: int) -> None:
-    """Write the names of series above the axes, each with its marker, from the left edge of the page."""
+def name_above(
+    ax: Axes, names_and_looks: Sequence[tuple[str, Mapping[str, Any]]], lines_below: int
+) -> None:
+    """Write the names of series above the axes, each with its marker, from the left edge of the page.
+
+    ``lines_below`` is the number of lines of text between the axes and these names.
+    """
     figure: Any = ax.figure
     font = FontProperties(size="small")
-    widths = [text_width(name, font) + _BESIDE_NAME for name, _ in named]
+    widths = [text_width(name, font) + _BESIDE_NAME for name, _ in names_and_looks]
     room = 72 * figure.get_figwidth()
-    n_columns = next((n for n in range(len(named), 1, -1) if n * max(widths) <= room), 1)
-    n_lines = -(-len(named) // n_columns) + lines_below
+    # All columns of a legend are as wide as the longest name.
+    n_fitting = int(room // max(widths))
+    n_columns = min(max(n_fitting, 1), len(names_and_looks))
+    n_lines = math.ceil(len(names_and_looks) / n_columns) + lines_below
     # An empty title keeps the room free, because the legend may be wider than the axes.
     ax.set_title("\n" * (n_lines - 1) + " ", fontsize="small")
     handles = [
         ax.plot([], [], ls="none", color=look["color"], marker=look["marker"], label=name)[0]
-        for name, look in named
+        for name, look in names_and_looks
     ]
-    above = 1 + lines_below * 0.16 / ax.get_position().height / figure.get_figheight()
+    # From inches to a share of the height of the axes.
+    inches_above = lines_below * _LINE_ABOVE
+    above = 1 + inches_above / ax.get_position().height / figure.get_figheight()
     legend = ax.legend(
         handles=handles,
         loc="lower left",
         bbox_to_anchor=(0, above),
         bbox_transform=blended_transform_factory(figure.transFigure, ax.transAxes),
         ncols=n_columns,
-        labelcolor=[text_colour(look["color"]) for _, look in named],
+        labelcolor=[text_colour(look["color"]) for _, look in names_and_looks],
         fontsize="small",
         borderaxespad=0.1,
         borderpad=0.2,

@@ -41,13 +41,16 @@ def draw_outcomes(ax: Axes, outcomes: pd.DataFrame, names: Mapping[Any, str] | N
     a column, the lower part is the share that the second system has right.
     """
     first, second = outcomes.columns
-    one, two = (words_for(system, names, column="system") for system in (first, second))
+    first_name, second_name = (
+        words_for(system, names, column="system") for system in (first, second)
+    )
     n = len(outcomes)
     left = 0.0
+    # Scores of the first and of the second system -> name and colour of the area.
     parts = {
         (1, 1): ("both right", BOTH_RIGHT),
-        (1, 0): (f"only {one}", look(0)["color"]),
-        (0, 1): (f"only {two}", look(1)["color"]),
+        (1, 0): (f"only {first_name}", look(0)["color"]),
+        (0, 1): (f"only {second_name}", look(1)["color"]),
         (0, 0): ("both wrong", BOTH_WRONG),
     }
     for of_first in (1, 0):
@@ -68,8 +71,8 @@ def draw_outcomes(ax: Axes, outcomes: pd.DataFrame, names: Mapping[Any, str] | N
             bottom += height
         left += width
     ax.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
-    ax.set_xlabel(f"{one}: {outcomes[first].mean() * 100:.0f} % right")
-    ax.set_ylabel(f"{two}: {outcomes[second].mean() * 100:.0f} % right")
+    ax.set_xlabel(f"{first_name}: {outcomes[first].mean() * 100:.0f} % right")
+    ax.set_ylabel(f"{second_name}: {outcomes[second].mean() * 100:.0f} % right")
     ax.spines[:].set_visible(False)
     ax.grid(visible=False)
     ax.set_aspect("equal")
@@ -82,8 +85,10 @@ def _name_area(ax: Axes, area: tuple[float, float, float, float], words: str, co
     is_grey = colour in (BOTH_RIGHT, BOTH_WRONG)
     font = FontProperties(size="small")
     points = ax.get_window_extent().width / ax.figure.dpi * 72
-    longest = max(text_width(line, font) for line in words.split("\n")) + 4
-    if longest <= width * points and 2.6 * font.get_size_in_points() <= height * points:
+    # Two points are free on each side of the name. It has two lines, with the distance between lines.
+    name_width = max(text_width(line, font) for line in words.split("\n")) + 4
+    name_height = 2.6 * font.get_size_in_points()
+    if name_width <= width * points and name_height <= height * points:
         ink = "white" if not is_grey and contrast(colour) >= LEAST_CONTRAST else "black"
         ax.text(*middle, words, ha="center", va="center", color=ink, fontsize="small")
         return

@@ -36,6 +36,8 @@ LEAST_CONTRAST = 4.5
 _WORD = re.compile(r"[^ ]+(?: [=<>] [^ ]+)*")
 # Points between lines, as a multiple of the font size, and around a text.
 _LINE, _GAP = 1.25, 3.0
+# Smallest size of the small print, in points.
+_LEAST_SIZE = 6.5
 
 
 @dataclass(frozen=True)
@@ -85,20 +87,24 @@ def set_header(figure: Figure, title: str, small_print: str) -> None:
     paragraphs: list[tuple[str, dict[str, Any]]] = []
     if title:
         paragraphs.append((title, {"fontsize": size + 0.5, "fontweight": "bold"}))
-    small = {"fontsize": max(6.5, size - 1.3), "color": SMALL_PRINT}
+    small = {"fontsize": max(_LEAST_SIZE, size - 1.3), "color": SMALL_PRINT}
     paragraphs += [(line, small) for line in small_print.split("\n") if line]
     texts = []
     for text, look in paragraphs:
         font = FontProperties(size=look["fontsize"], weight=look.get("fontweight", "normal"))
-        lines = wrapped(plain(text), 0.98 * (72 * width - 2 * _GAP), font)
+        # A little room is left, so that no line touches the edge of the page.
+        room = 0.98 * (72 * width - 2 * _GAP)
+        lines = wrapped(plain(text), room, font)
         texts.append((lines, look, _LINE * look["fontsize"] * len(lines)))
+    # In points, and the height of the page in inches.
     header = sum(points for _, _, points in texts) + 2 * _GAP
     total = height + header / 72
     figure.set_size_inches(width, total)
     top = 72 * total - _GAP
     for lines, look, points in texts:
-        where = (_GAP / (72 * width), top / (72 * total))
-        figure.text(*where, "\n".join(lines), va="top", ha="left", linespacing=_LINE, **look)
+        # From points to shares of the page.
+        x, y = _GAP / (72 * width), top / (72 * total)
+        figure.text(x, y, "\n".join(lines), va="top", ha="left", linespacing=_LINE, **look)
         top -= points
     engine: Any = figure.get_layout_engine()
     engine.set(rect=(0, 0, 1, 1 - header / (72 * total)))
@@ -136,11 +142,12 @@ def _wrap_axis_name(ax: Axes) -> None:
 def _grow(figure: Figure, inches: float) -> None:
     """Make the page higher below its header."""
     width, height = figure.get_size_inches()
-    moved = [(text, height * (1 - text.get_position()[1])) for text in figure.texts]
+    # Positions are shares of the page. The header keeps its distance from the top in inches.
+    texts_and_distances = [(text, height * (1 - text.get_position()[1])) for text in figure.texts]
     engine: Any = figure.get_layout_engine()
     header = height * (1 - engine.get()["rect"][3])
     figure.set_size_inches(width, height + inches)
-    for text, from_top in moved:
+    for text, from_top in texts_and_distances:
         text.set_y(1 - from_top / (height + inches))
     engine.set(rect=(0, 0, 1, 1 - header / (height + inches)))
 
@@ -162,9 +169,9 @@ def wrapped(text: str, width: float, font: FontProperties) -> list[str]:
 
 def text_width(text: str, font: FontProperties) -> float:
     """Width of a line of text in points."""
-    width, _, _ = text_to_path.get_text_width_height_descent(
-        text.replace(r"\$", "$"), font, ismath=False
-    )
+    # The text is escaped by `plain`, and matplotlib draws an escaped dollar sign without its backslash.
+    unescaped = text.replace(r"\$", "$")
+    width, _, _ = text_to_path.get_text_width_height_descent(unescaped, font, ismath=False)
     return float(width)
 
 
@@ -182,6 +189,7 @@ def text_colour(colour: Any) -> str:
     >>> round(contrast("#de8f05"), 1), round(contrast(text_colour("#de8f05")), 1)
     (2.6, 4.6)
     """
+    # Steps of 3 % end close to the least contrast.
     hue, lightness, saturation = colorsys.rgb_to_hls(*to_rgb(colour))
     while contrast(colour) < LEAST_CONTRAST:
         lightness *= 0.97
@@ -191,6 +199,7 @@ def text_colour(colour: Any) -> str:
 
 def contrast(colour: Any) -> float:
     """Contrast of a colour with white, from 1 to 21, as the WCAG define it."""
+    # The constants are those of "relative luminance" in WCAG 2.2.
     channels = np.array(to_rgb(colour))
     linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
     luminance = float(linear @ [0.2126, 0.7152, 0.0722])
@@ -210,4 +219,5 @@ def looks_of(values: list[Any], column: str) -> dict[Any, dict[str, Any]]:
 
 
 def _is_of_people(value: Any, column: str) -> bool:
+    """Whether a series has judgements of people."""
     return column == "metric" and str(value).startswith("annotator.")

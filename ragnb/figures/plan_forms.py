@@ -86,12 +86,15 @@ def ranges_figure(result: pd.DataFrame, page: Page) -> Drawn:
     figure, ax = new_page(page.width, 0.5 + len(table) * (0.06 + 0.13 * n_lines))
     has_open = draw_ranges(ax, table, rows, page.names, page.reference)
     draw_references(ax, page.reference)
-    what = distinct(table["metric"]) if "metric" in table else "possible values"
-    ax.set_xlabel(words_for(what, page.names, column="metric"))
-    notes = [distinct(table["test"])] if "test" in table else []
+    quantity = distinct(table["metric"]) if "metric" in table else "possible values"
+    ax.set_xlabel(words_for(quantity, page.names, column="metric"))
+    notes = []
+    if "test" in table:
+        notes.append(distinct(table["test"]))
     if "correction" in table:
         notes.append(f"{str(table['correction'].iloc[0]).capitalize()} over {len(table)}")
-    notes += [f"n = {span(table['n'])}"] if "n" in table else []
+    if "n" in table:
+        notes.append(f"n = {span(table['n'])}")
     lines = ["bars: from the least to the most that is possible", ", ".join(notes)]
     if has_open:
         lines.append(f"orange: both sides of {' and '.join(page.reference)} are possible")
@@ -105,7 +108,8 @@ def counts_figure(result: Any, page: Page) -> Drawn:
         raise InputError(
             "a figure of the kind 'counts' needs the names of two columns, rows= and series="
         )
-    row, series = page.rows[0], page.series
+    row = page.rows[0]
+    series = page.series
     require_columns(result, [row, series], "plot(kind='counts')")
     defined = pd.DataFrame(result)[[row, series]].dropna()
     if defined.empty:
@@ -113,6 +117,7 @@ def counts_figure(result: Any, page: Page) -> Drawn:
     counts = pd.crosstab(defined[row], defined[series])
     counts = counts.loc[_order(defined[row]), _order(defined[series])]
     looks = looks_of(list(counts.columns), series)
+    # Squares name the pieces, because the bars have no markers.
     looks = {group: looks[group] | {"marker": "s"} for group in counts.columns}
     n_lines = _lines_of_names(row_names(counts.index.to_frame(), [row], page.names))
     height = 0.8 + len(counts) * max(0.26, 0.06 + 0.13 * n_lines)
@@ -121,8 +126,8 @@ def counts_figure(result: Any, page: Page) -> Drawn:
     draw_counts(ax, counts, looks, page.names)
     ax.set_xlabel(words_for("responses", page.names))
     n = span(counts.sum(axis=1))
-    each = " in each row" if len(counts) > 1 else ""
-    set_header(figure, page.title, f"numbers of responses, n = {n}{each}; no intervals")
+    of_rows = " in each row" if len(counts) > 1 else ""
+    set_header(figure, page.title, f"numbers of responses, n = {n}{of_rows}; no intervals")
     words = [
         (words_for(group, page.names, column=series), looks[group]) for group in counts.columns
     ]

@@ -61,17 +61,20 @@ def name_points(
     page = ax.get_window_extent()
     points = points.dropna(subset=["x", "y"])
     places = ax.transData.transform(points[["x", "y"]].to_numpy(float))
-    taken = [Bbox.from_extents(*(place - 4 * pixels), *(place + 4 * pixels)) for place in places]
+    # No name may cover a point, or a name that is there already.
+    radius = 4 * pixels
+    obstacles = [Bbox.from_extents(*(place - radius), *(place + radius)) for place in places]
     intervals = _interval_boxes(ax, points)
     colours = point_colours(points, series)
     for place, row in zip(places, points.to_dict("records"), strict=True):
         name = words_for(row[series], names, column=series)
         size = text_width(name, font) * pixels, font.get_size_in_points() * pixels
-        box, distance = _free_box(place, size, [*taken, *intervals], page, pixels)
-        if not distance or distance > _DISTANCES[1]:
+        box, distance = _free_box(place, size, [*obstacles, *intervals], page, pixels)
+        has_no_room = not distance
+        if has_no_room or distance > _DISTANCES[1]:
             # It is better to write on an interval than on another name, or far from the point.
-            box, distance = _free_box(place, size, taken, page, pixels)
-        taken.append(box)
+            box, distance = _free_box(place, size, obstacles, page, pixels)
+        obstacles.append(box)
         is_far = distance > _DISTANCES[0]
         x, y = ax.transData.inverted().transform((box.x0, (box.y0 + box.y1) / 2))
         ax.annotate(
@@ -102,19 +105,27 @@ def _interval_boxes(ax: Axes, points: pd.DataFrame) -> list[Bbox]:
 
 
 def _free_box(
-    place: np.ndarray, size: tuple[float, float], taken: Sequence[Bbox], page: Bbox, pixels: float
+    place: np.ndarray,
+    size: tuple[float, float],
+    obstacles: Sequence[Bbox],
+    page: Bbox,
+    pixels: float,
 ) -> tuple[Bbox, float]:
-    """The nearest free box for a text of a size around a point, and its distance in points."""
+    """The nearest free box for a text of a size around a point, and its distance in points.
+
+    If there is none, the box is at the point, and the distance is 0. ``pixels`` is the number of pixels
+    per point.
+    """
     width, height = size
     for distance in _DISTANCES:
         for right, up in _DIRECTIONS:
             middle = place + distance * pixels * np.array([right, up])
+            # A text right of the point begins there, and one left of it ends there.
             left = middle[0] - width * (1 - right) / 2
             box = Bbox.from_bounds(left, middle[1] - height / 2, width, height)
-            is_inside = (
-                page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 <= page.y1 - height
-            )
-            if is_inside and not box.count_overlaps(taken):
+            is_in_width = page.x0 <= box.x0 and box.x1 <= page.x1
+            is_in_height = page.y0 <= box.y0 <= page.y1 - height
+            if is_in_width and is_in_height and not box.count_overlaps(obstacles):
                 return box, distance
     return Bbox.from_bounds(place[0], place[1], width, height), 0.0
 
@@ -122,17 +133,18 @@ def _free_box(
 def point_colours(points: pd.DataFrame, series: str) -> dict[Any, str]:
     """The colour of each point: its own one, or the same dark grey for many points."""
     groups = list(points[series])
+    if len(groups) > _MOST_COLOURS:
+        return dict.fromkeys(groups, "#404040")
     looks = looks_of(groups, series)
-    return {g: looks[g]["color"] if len(groups) <= _MOST_COLOURS else "#404040" for g in groups}
+    return {group: looks[group]["color"] for group in groups}
 
 
 def _mark_better(ax: Axes, better: tuple[bool, bool]) -> None:
     """Write in which corner the best systems are."""
+    # The corner as shares of the axes: 1 where higher is better.
     x, y = (float(is_higher) for is_higher in better)
-    words = (
-        "better\N{NO-BREAK SPACE}"
-        + {(True, True): "↗", (True, False): "↘", (False, True): "↖", (False, False): "↙"}[better]
-    )
+    arrows = {(True, True): "↗", (True, False): "↘", (False, True): "↖", (False, False): "↙"}
+    words = f"better\N{NO-BREAK SPACE}{arrows[better]}"
     ax.annotate(
         words,
         (x, y),

@@ -35,6 +35,7 @@ def draw_power(
     sizes = effects["n_pairs"]
     if sizes.max() > _WIDE * sizes.min():
         ax.set(xscale="log", yscale="log")
+        # Ticks at 1, 3, 10, 30 and so on, as ordinary numbers.
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
             axis.set_minor_locator(NullLocator())

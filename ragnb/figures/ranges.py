@@ -28,18 +28,20 @@ def draw_ranges(
     The result says whether some bars have a second colour, because a reference is inside them.
     """
     heights = np.arange(len(table))[::-1]
-    contains = pd.Series(False, index=table.index)
+    # Whether both sides of a reference are possible. A level such as 0.05 belongs to the upper side: a
+    # p-value is significant only below it.
+    is_on_both_sides = pd.Series(False, index=table.index)
     for value in reference.values():
-        contains |= (table["least"] < value) & (table["most"] >= value)
-    for number, is_open in enumerate((False, True)):
-        bars = (contains == is_open).to_numpy()
+        is_on_both_sides |= (table["least"] < value) & (table["most"] >= value)
+    for number, on_both_sides in enumerate((False, True)):
+        bars = (is_on_both_sides == on_both_sides).to_numpy()
         colour = look(number)["color"]
         least, most = table.loc[bars, "least"], table.loc[bars, "most"]
         ax.hlines(heights[bars], least, most, lw=4, color=colour)
         # A range of one value is a dot.
-        ax.plot(
-            most[least == most], heights[bars][(least == most).to_numpy()], "o", color=colour, ms=4
-        )
+        is_value = least == most
+        heights_of_values = heights[bars][is_value.to_numpy()]
+        ax.plot(most[is_value], heights_of_values, "o", color=colour, ms=4)
     values = table[["least", "most"]].to_numpy(float)
     if values.min() > 0 and values.max() > _WIDE * values.min():
         ax.set_xscale("log")
@@ -47,4 +49,4 @@ def draw_ranges(
     ax.set(ylim=(-0.6, len(table) - 0.4))
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="y", visible=False)
-    return bool(contains.any())
+    return bool(is_on_both_sides.any())

@@ -1,5 +1,6 @@
 """Ranks of systems across definitions and metrics."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,10 @@ from ragnb.figures.words import words_for
 # Systems in colour: those whose ranks vary most.
 N_COLOURED = 2
 GREY = "0.75"
+# Least distance between the names of two systems, in ranks.
+_BETWEEN_NAMES = 0.42
+# The part of the page that the axes have, because the names of the systems are next to them.
+_AXES = 0.75
 
 
 def mean_ranks(
@@ -48,11 +53,11 @@ def draw_ranks(
         colour = look(coloured.index(system))["color"] if is_coloured else GREY
         width, size, order = (2.0, 5, 3) if is_coloured else (1.0, 3, 2)
         ax.plot(places, row, "-o", color=colour, lw=width, ms=size, zorder=order)
-    taken: list[float] = []
-    for system, last in ranks.iloc[:, -1].dropna().sort_values().items():
-        # Names of tied systems are below each other.
-        height = max(last, taken[-1] + 0.42) if taken else last
-        taken.append(height)
+    height_above = -math.inf
+    for system, last_rank in ranks.iloc[:, -1].dropna().sort_values().items():
+        # Names of tied systems are below each other. Rank 1 is at the top, so heights increase downwards.
+        height = max(last_rank, height_above + _BETWEEN_NAMES)
+        height_above = height
         colour = look(coloured.index(system))["color"] if system in coloured else "0.4"
         ax.annotate(
             words_for(system, names, column="system"),
@@ -77,10 +82,11 @@ def draw_ranks(
 
 def _name_places(ax: Axes, labels: list[str]) -> None:
     """Name the places of the horizontal axis, in upright lines if each word has room, else aslant."""
-    # The axes have about three quarters of the page, because the names of the systems are next to them.
     figure: Any = ax.figure
-    room = 0.75 * 72 * figure.get_figwidth() / len(labels)
+    # In points.
+    room = _AXES * 72 * figure.get_figwidth() / len(labels)
     font = FontProperties(size=plt.rcParams["xtick.labelsize"])
+    # Four points are left between two names.
     upright = ["\n".join(wrapped(label, room - 4, font)) for label in labels]
     lines = [line for label in upright for line in label.split("\n")]
     places = range(len(labels))

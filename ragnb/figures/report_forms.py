@@ -69,13 +69,16 @@ def judge_bias_figure(result: Any, page: Page) -> Drawn:
     judges = [rows for _, rows in bias.groupby("judge", sort=False)]
     heights = [0.5 + 0.2 * (len(rows) + rows["by"].nunique()) for rows in judges]
     figure, axes = stacked(page, heights)
-    prints: list[str] = []
+    lines: list[str] = []
     for ax, rows in zip(axes, judges, strict=True):
         small_print = draw_differences(ax, rows, page.names, headings="by")
-        prints += [line for line in small_print.split("\n") if line not in prints]
-        ends = [words_for(rows[name].iloc[0], page.names, column="system") for name in _BIAS_OF]
-        ax.set_xlabel(f"← strict {ends[0]} − {ends[1]} lenient →")
-    set_header(figure, page.title, "\n".join(prints))
+        # A line that is true of several judges is written once.
+        lines += [line for line in small_print.split("\n") if line not in lines]
+        judge, label = (
+            words_for(rows[name].iloc[0], page.names, column="system") for name in _BIAS_OF
+        )
+        ax.set_xlabel(f"← strict {judge} − {label} lenient →")
+    set_header(figure, page.title, "\n".join(lines))
     return single(axes), bias
 
 
@@ -89,6 +92,7 @@ def sensitivity_figure(result: Sensitivity, page: Page) -> Drawn:
     for place in range(1, len(groups)):
         if groups.iloc[place] != groups.iloc[place - 1]:
             ax.axvline(place - 0.5, color=SMALL_PRINT, lw=0.6)
+    # Rank 1 is at the top, with room for the names of the groups above it.
     ax.set_ylim(len(ranks) + 0.5, 0.0)
     for group in dict.fromkeys(groups):
         places = np.flatnonzero(groups == group)
@@ -136,8 +140,13 @@ def grades_figure(result: pd.DataFrame, page: Page) -> Drawn:
     )
     figure, ax = new_page(page.width, 2.1)
     small_print = draw_grades(ax, result, page.names)
+    # An interval that contains 0, or that is undefined, shows no direction.
     low, high = result[["spearman_low", "spearman_high"]].iloc[0]
-    direction = "rise with" if low > 0 else "fall with" if high < 0 else "do not follow"
+    direction = "do not follow"
+    if low > 0:
+        direction = "rise with"
+    elif high < 0:
+        direction = "fall with"
     finding = f"The judge's scores {direction} the grades"
     set_header(figure, page.title or finding, small_print)
     return ax, result
@@ -148,8 +157,8 @@ def agreement_figure(table: pd.DataFrame, page: Page) -> Drawn:
     if "pair" in table and table["pair"].eq("all").any():
         table = table[table["pair"].eq("all")]
     table = table.assign(interval=_kinds_of_intervals(table))
-    names = [name for name in ("judge", "field", "pair") if name in table]
-    rows = [name for name in names if table[name].nunique() > 1] or names[:1]
+    columns = [name for name in ("judge", "field", "pair") if name in table]
+    rows = [name for name in columns if table[name].nunique() > 1] or columns[:1]
     measures = list(dict.fromkeys(table["metric"]))
     series = "metric" if len(measures) > 1 else None
     axis_name = "agreement" if series else words_for(measures[0], page.names, column="metric")
@@ -158,10 +167,12 @@ def agreement_figure(table: pd.DataFrame, page: Page) -> Drawn:
 
 def _kinds_of_intervals(table: pd.DataFrame) -> str:
     """The kinds of the intervals without the coefficients, which the figure names already."""
+    # From "Gwet's AC1, jackknife (fewer than 30 items)" to "jackknife".
     kinds = distinct(table["interval"].str.replace(r"^[^(]*, | \(fewer than.*", "", regex=True))
     has_few = table["interval"].str.contains("fewer than")
-    few = f" ({'' if has_few.all() else 'some: '}fewer than 30 units)" if has_few.any() else ""
-    return kinds + few
+    if has_few.all():
+        return f"{kinds} (fewer than 30 units)"
+    return f"{kinds} (some: fewer than 30 units)" if has_few.any() else kinds
 
 
 def annotation_figure(result: AnnotationReport, page: Page) -> Drawn:
@@ -171,19 +182,20 @@ def annotation_figure(result: AnnotationReport, page: Page) -> Drawn:
             "the figure of an annotation report needs the labels of two or more people, got those of "
             f"{len(result.people)}"
         )
-    several = result.agreement["field"].nunique() > 1
-    fields = result.agreement["field"] + ": " if several else ""
+    has_several_fields = result.agreement["field"].nunique() > 1
+    fields = result.agreement["field"] + ": " if has_several_fields else ""
     measures = result.agreement.assign(row=fields + result.agreement["metric"])
     people = result.people.assign(row=result.people["annotator"].replace(page.names))
     # A row of its own for each person and each measure, in two panels.
     panels = [measures, people]
     columns = ["row", "mean", "low", "high", "interval", "confidence_level", "n"]
-    table = pd.concat([panel[columns] for panel in panels], ignore_index=True)
+    tables = [panel[columns] for panel in panels]
+    table = pd.concat(tables, ignore_index=True)
     table["interval"] = _kinds_of_intervals(table)
-    shown_panels = [panel[columns] for panel in panels]
-    axes, _ = rows_figure(table, ["row"], None, shown_panels, page, "agreement")
-    both: Any = axes
-    for ax, name in zip(both, ("agreement of all", "agreement with the others"), strict=True):
+    axes, _ = rows_figure(table, ["row"], None, tables, page, "agreement")
+    axes_of_panels: Any = axes
+    axis_names = ("agreement of all", "agreement with the others")
+    for ax, name in zip(axes_of_panels, axis_names, strict=True):
         ax.set_xlabel(name)
     return axes, table
 

@@ -14,8 +14,10 @@ from ragnb.figures.words import words_for
 from ragnb.reports.grades import QUANTILES
 from ragnb.stats.intervals import rate_interval
 
-# A logarithmic axis is used if the largest class has this many times the share of a usual class.
+# A logarithmic axis is used if the largest class has this many times the share of the median class.
 _LOG_FROM = 25.0
+# Number of classes of a distribution.
+_N_CLASSES = 20
 
 
 def is_skewed(groups: Sequence[pd.Series], bounds: tuple[float, float] | None) -> bool:
@@ -29,7 +31,7 @@ def is_skewed(groups: Sequence[pd.Series], bounds: tuple[float, float] | None) -
 
 def shares_of_classes(values: pd.Series, bounds: tuple[float, float] | None) -> pd.DataFrame:
     """The limits of 20 classes, the share of the values in each, and the number of all values."""
-    counts, edges = np.histogram(values.to_numpy(float), bins=20, range=bounds)
+    counts, edges = np.histogram(values.to_numpy(float), bins=_N_CLASSES, range=bounds)
     shares = {"from": edges[:-1], "to": edges[1:], "share": counts / len(values), "n": len(values)}
     return pd.DataFrame(shares)
 
@@ -38,6 +40,7 @@ def name_values(ax: Axes, references: Mapping[str, float]) -> None:
     """Write the names of marked values next to their lines, inside the axes."""
     left, right = ax.get_xlim()
     for name, value in references.items():
+        # A name in the right half is left of its line, so that it does not leave the axes.
         is_left = value > (left + right) / 2
         ax.annotate(
             plain(name),
@@ -59,7 +62,7 @@ def draw_distribution(
     options: dict[str, Any] = {"binrange": bounds} if bounds else {}
     sns.histplot(
         x=values.to_numpy(float),
-        bins=20,
+        bins=_N_CLASSES,
         stat="proportion",
         color=colour,
         edgecolor="white",
@@ -105,7 +108,9 @@ def draw_grades(ax: Axes, grades: pd.DataFrame, names: Mapping[Any, str] | None 
     quantiles of 5 and 95 %, and in colour the mean with its interval.
     """
     rows = grades.sort_values("grade")
-    first, places = rows.iloc[0], range(len(rows))
+    first = rows.iloc[0]
+    places = range(len(rows))
+    # The keys by which `Axes.bxp` finds the quantiles of a box, from the lowest to the highest.
     keys = dict(zip(QUANTILES, ("whislo", "q1", "med", "q3", "whishi"), strict=True))
     boxes = rows[list(QUANTILES)].rename(columns=keys).to_dict("records")
     grey: Any = {"color": "0.55", "lw": 0.9}
@@ -125,8 +130,8 @@ def draw_grades(ax: Axes, grades: pd.DataFrame, names: Mapping[Any, str] | None 
     ax.set_xticks(places, [f"{row.grade}\nn = {row.n}" for row in rows.itertuples()])
     ax.grid(axis="x", visible=False)
     label = first["label"]
-    default = plain(f"people's grade ({label})")
-    ax.set_xlabel(words_for(label, names) if label in (names or {}) else default)
+    has_own_name = label in (names or {})
+    ax.set_xlabel(words_for(label, names) if has_own_name else plain(f"people's grade ({label})"))
     ax.set_ylabel(words_for(first["judge"], names, column="judge"))
     value, low, high = first[["spearman", "spearman_low", "spearman_high"]]
     note = f"means with {kinds_of(rows)}; boxes: quartiles; lines: 5 and 95 % quantiles"

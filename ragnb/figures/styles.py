@@ -164,7 +164,8 @@ def interval_note(summaries: pd.DataFrame) -> str:
     if column is None:
         return note
     sizes = summaries[column]
-    return f"{note}, n = {span(sizes[sizes > 0] if (sizes > 0).any() else sizes)}"
+    positive_sizes = sizes[sizes > 0]
+    return f"{note}, n = {span(sizes if positive_sizes.empty else positive_sizes)}"
 
 
 def _intervals_of(summaries: pd.DataFrame) -> str:
@@ -172,9 +173,10 @@ def _intervals_of(summaries: pd.DataFrame) -> str:
     if not {"interval", "confidence_level"} <= {*summaries.columns}:
         has_any = "low" in summaries and summaries["low"].notna().any()
         return "intervals" if has_any else "no intervals"
-    has_interval = summaries["low"].notna() if "low" in summaries else summaries["interval"].notna()
-    kinds = summaries.loc[has_interval if has_interval.any() else slice(None), "interval"]
-    return f"{level_of(summaries)} {interval_words(kinds)}"
+    limit_or_kind = "low" if "low" in summaries else "interval"
+    rows_with_interval = summaries[summaries[limit_or_kind].notna()]
+    rows = summaries if rows_with_interval.empty else rows_with_interval
+    return f"{level_of(summaries)} {interval_words(rows['interval'])}"
 
 
 def level_of(rows: pd.DataFrame) -> str:
@@ -200,7 +202,7 @@ def _number_clip_paths(path: Path, name: str) -> None:
     ids: dict[str, str] = {}
     text = re.sub(
         r'(?<=[#"])p[0-9a-f]{10}(?=[)"])',
-        lambda found: ids.setdefault(found[0], f"{name}-clip{len(ids)}"),
+        lambda match: ids.setdefault(match[0], f"{name}-clip{len(ids)}"),
         path.read_text(encoding="utf-8"),
     )
     path.write_text(text, encoding="utf-8")
