@@ -399,7 +399,10 @@ def list_of_texts(texts: str | Iterable[str] | None) -> list[str]:
     >>> list_of_texts("paper"), list_of_texts(("paper", "flexible")), list_of_texts(None)
     (['paper'], ['paper', 'flexible'], [])
     """
-    return [texts] if isinstance(texts, str) else list(texts or ())
+    # An array or an index of names cannot be tested for truth.
+    if texts is None:
+        return []
+    return [texts] if isinstance(texts, str) else list(texts)
 
 
 def column_names(names: str | Iterable[str] | None) -> list[str]:

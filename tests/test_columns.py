@@ -1,9 +1,10 @@
 """Checks of the columns of a frame."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from ragnb.columns import require_columns
+from ragnb.columns import list_of_texts, require_columns
 from ragnb.errors import InputError
 
 
@@ -33,3 +34,9 @@ from ragnb.errors import InputError
 def test_a_frame_that_cannot_be_used_is_refused(thing, options, words):
     with pytest.raises(InputError, match=words):
         require_columns(thing, ["question", "response"], "it", **options)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, pd.Series, pd.Index, np.array])
+def test_names_may_be_in_any_list(kind):
+    assert list_of_texts(kind(["a", "b"])) == ["a", "b"]
+    assert list_of_texts(kind([])) == []

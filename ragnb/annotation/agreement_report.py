@@ -1,6 +1,6 @@
 """How far annotators agree, and where they differ."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -299,19 +299,23 @@ def _decisions(field: Field, people: Comparison) -> pd.DataFrame:
 
 def _clusters(cluster: str | Mapping[str, Any] | pd.Series | None, people: Comparison) -> pd.Series:
     """A number for the cluster of each item, by item. By default each item is a cluster."""
-    cluster_of: Any = cluster
     if cluster is None or isinstance(cluster, str):
         column = cluster or "item"
         require_columns(people.rows, [column], f"agreement(cluster={cluster!r})")
         rows = people.rows.dropna(subset=column)
-        cluster_of = {}
-        # An item has one row per annotator.
-        for item, value in zip(rows["item"], rows[column], strict=True):
-            if cluster_of.setdefault(item, value) != value:
-                raise InputError(
-                    f"each item must have one value of the cluster {column!r}, got "
-                    f"{cluster_of[item]!r} and {value!r} for {item!r}"
-                )
+        pairs: Iterable[tuple[Any, Any]] = zip(rows["item"], rows[column], strict=True)
+        cluster_name = f"the cluster {column!r}"
+    else:
+        pairs = cluster.items()
+        cluster_name = "cluster"
+    cluster_of: dict[Any, Any] = {}
+    # A frame of labels, or a column of it, has one row per item and annotator.
+    for item, value in pairs:
+        if cluster_of.setdefault(item, value) != value:
+            raise InputError(
+                f"each item must have one value of {cluster_name}, got {cluster_of[item]!r} and {value!r} for "
+                f"{item!r}"
+            )
     items = list(people.votes)
     missing = [item for item in items if item not in cluster_of]
     if missing:

@@ -286,6 +286,10 @@ def read_reply(
     if has_other_parts:
         # The column `response` has the text only, so the content is stored as it came.
         extra["content_parts"] = content
+    refusal = _refusal_in_parts(content)
+    if refusal:
+        # A refusal counts the same in a part of the content as in the field of the message.
+        extra.setdefault("refusal", refusal)
     has_reasoning_text = isinstance(extra.get("reasoning_content") or extra.get("reasoning"), str)
     if not has_reasoning_text:
         reasoning = _reasoning_of({**message, "content": content})
@@ -344,22 +348,33 @@ def _text_of(content: Any) -> tuple[str | None, bool]:
 
 
 def _text_of_part(part: Any) -> str | None:
-    """The text of one part of a content; None if the part has no text.
+    """The text of one part of a content; None if the part has none, as an image.
 
-    Reasoning gives an empty text, because it is no answer, but no other kind of part either.
+    Reasoning and a refusal have an empty text: they are no answer, and other fields of the reply contain them.
     """
     if isinstance(part, str):
         return part
     if not isinstance(part, Mapping):
         return None
-    if _is_reasoning(part):
+    if _is_reasoning(part) or _refusal_of_part(part):
         return ""
-    # A refusal in a part is the text that the user sees, as an answer is.
-    text = part.get("text", part.get("content", part.get("refusal")))
+    text = part.get("text", part.get("content"))
     # Some servers put the text into an object, {"value": "..."} or {"text": "..."}.
     if isinstance(text, Mapping):
         text = text.get("value", text.get("text"))
     return text if isinstance(text, str) else None
+
+
+def _refusal_in_parts(content: Any) -> str:
+    """The refusals among the parts of a content, joined; empty if there are none."""
+    parts = content if isinstance(content, list) else [content]
+    return "".join(_refusal_of_part(part) for part in parts)
+
+
+def _refusal_of_part(part: Any) -> str:
+    """The text of a part that is a refusal, as in ``{"type": "refusal", "refusal": "..."}``; else empty."""
+    refusal = part.get("refusal") if isinstance(part, Mapping) else None
+    return refusal if isinstance(refusal, str) else ""
 
 
 def _is_reasoning(part: Mapping[str, Any]) -> bool:

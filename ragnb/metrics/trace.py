@@ -42,6 +42,7 @@ from ragnb.metrics.trace_labels import (
     as_keys,
     label_issues,
     listed,
+    require_one_record,
     sentence_pairs,
     supported_sentences,
 )
@@ -707,6 +708,7 @@ def trace_scores(
     >>> scores.relevance, scores.utilization, scores.completeness, scores.adherence, scores.issues
     (1.0, 0.5, 0.5, 1.0, ())
     """
+    require_one_record(record)
     documents, response, relevant, utilized, support, unsupported = (
         present(record.get(name)) for name in FIELDS
     )

@@ -136,6 +136,16 @@ def unsupported_sentences(
 # ---- types of fields ---------------------------------------------------------------------------
 
 
+def require_one_record(record: Any) -> None:
+    """Raise InputError for a frame of records, whose columns would otherwise be taken for fields."""
+    is_frame = getattr(record, "ndim", 1) == 2
+    if is_frame:
+        raise InputError(
+            f"record must be one labelled response, got a frame with {len(record)} rows; pass one of its "
+            "rows, such as records.iloc[0]"
+        )
+
+
 def listed(value: Any, what: str) -> list[Any]:
     """Convert a list, tuple or array to a list; other types raise an error that calls it `what`."""
     if not isinstance(value, list | tuple | np.ndarray):
@@ -235,6 +245,7 @@ def label_issues(
      "all_relevant_sentence_keys: '0a' is repeated")
     """
     check_choice(variant, VARIANTS, "variant")
+    require_one_record(record)
     fields = {name: present(record.get(name)) for name in FIELDS}
     documents, response, *_, support, unsupported = fields.values()
     context_keys = None if documents is None else [key for key, _ in sentence_pairs(documents)]

@@ -1,12 +1,15 @@
 """Where the numbers of a notebook come from: data, models, definitions and versions."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.errors import InputError
 from ragnb.markup import Markup, spelled, tag
+from ragnb.printing import described
+from ragnb.reports.frames import Report
 from ragnb.version import __version__
 
 # Keys of a source, in the order in which they are shown.
@@ -46,6 +49,11 @@ def provenance(*results: Any) -> Provenance:
         engine, date and parameters; the signatures of all metrics; the version of ragnb. Nothing
         is repeated.
 
+    Raises
+    ------
+    InputError
+        A result is neither a frame nor a report nor a text.
+
     Examples
     --------
     >>> scores = pd.DataFrame({"metric": ["m"], "signature": ["ragnb:0.2.0|metric:m"]})
@@ -72,13 +80,23 @@ def _is_in_another(pair: tuple[str, str], pairs: Sequence[tuple[str, str]]) -> b
     return any(other.startswith(longer) for name, other in pairs if name == heading)
 
 
-def _frames_in(result: Any) -> Iterable[pd.DataFrame]:
-    """The frames of a report, or a frame itself."""
+def _frames_in(result: Any) -> list[pd.DataFrame]:
+    """A frame itself, or the frames of a report. A text is the name of data, and has none."""
+    if isinstance(result, str):
+        return []
     if isinstance(result, pd.DataFrame):
         return [result]
-    tables = getattr(result, "tables", {})
+    if not isinstance(result, Report):
+        raise InputError(
+            "provenance needs frames and reports of ragnb, or the names of your data as texts, got "
+            f"{described(result)}"
+        )
+    frames = list(result.tables.values())
+    # A report in which nothing was scored has an empty frame of scores, which still names its data.
     scores = getattr(result, "scores", None)
-    return [*tables.values(), *([scores] if isinstance(scores, pd.DataFrame) else [])]
+    if isinstance(scores, pd.DataFrame):
+        frames.append(scores)
+    return frames
 
 
 def _sources(source: Any) -> list[tuple[str, str]]:

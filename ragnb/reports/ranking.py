@@ -11,7 +11,7 @@ from ragnb.display import MISSING, shown
 from ragnb.errors import InputError
 from ragnb.reports.frames import Report, TablesAndLines
 from ragnb.scoring.bridges import CNBE, F1
-from ragnb.scoring.columns import record_of
+from ragnb.scoring.columns import record_of, require_metric_names
 from ragnb.scoring.comparisons import compare
 
 # Dimensions of multilingual answers, each with the metric that ranks the systems in it.
@@ -84,6 +84,7 @@ def rank_systems(
         A metric of a dimension was not scored, or `ragnb.compare` raises the error.
     """
     require_columns(scores, ["system", "metric", "value", "signature"], "rank_systems")
+    require_metric_names(scores, "rank_systems")
     if not dimensions:
         raise InputError("rank_systems needs at least one dimension, got none")
     details = [

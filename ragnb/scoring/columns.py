@@ -31,6 +31,16 @@ def numbers(frame: pd.DataFrame, column: str, what: str) -> NDArray[np.float64]:
         ) from error
 
 
+def require_metric_names(scores: pd.DataFrame, what: str) -> None:
+    """Raise InputError if a row of scores lacks the name of its metric. `what` is the function that needs it."""
+    is_missing = scores["metric"].isna()
+    if is_missing.any():
+        raise InputError(
+            f"{what} needs the name of the metric in each row of the scores, got {int(is_missing.sum())} of "
+            f"{len(scores)} rows without; fill in the column metric, or drop these rows"
+        )
+
+
 def record_of(name: str, signature: str) -> Metric | None:
     """Return the record of a metric; None for your own metrics and those of other tools.
 

@@ -12,7 +12,7 @@ from ragnb.arguments import accepts
 from ragnb.columns import CONDITION, column_names, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
-from ragnb.scoring.columns import bounds_of, conversations, numbers
+from ragnb.scoring.columns import bounds_of, conversations, numbers, require_metric_names
 from ragnb.scoring.corrected import corrected_comparison
 from ragnb.scoring.pairing import ScoreTable
 from ragnb.scoring.procedures import PROCEDURES, Pairs, choose, compared, mean
@@ -174,6 +174,7 @@ def compare(
         raise InputError(
             f"by must not contain {', '.join(sorted(overlap))}; use columns such as language"
         )
+    require_metric_names(scores, "compare")
     scored_metrics = scores["metric"].unique()
     metrics = _full_names(metrics or (), scored_metrics)
     if unknown := sorted(set(metrics) - set(scored_metrics)):

@@ -176,7 +176,9 @@ def edge_cases(
     # Each case is the ordinary response with some changes.
     rows = [data["ordinary"] | changes for changes in data["cases"].values()]
     responses = pd.DataFrame(rows, dtype=object)
-    scores = score(responses, metrics or list(METRICS), **options)
+    # A column or an array of names cannot be tested for truth.
+    chosen = list(METRICS) if metrics is None else metrics
+    scores = score(responses, chosen, **options)
     reasons = scores["reason"].astype(object)
     cells = scores["value"].astype(object)
     cells = cells.where(reasons.isna(), "nan: " + reasons.fillna(""))

@@ -13,7 +13,14 @@ from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.replies import count_reasons
 from ragnb.results import Interval
-from ragnb.scoring.columns import bounds_of, conversations, numbers, record_of, signatures
+from ragnb.scoring.columns import (
+    bounds_of,
+    conversations,
+    numbers,
+    record_of,
+    require_metric_names,
+    signatures,
+)
 from ragnb.scoring.repeats import question_codes
 from ragnb.stats.intervals import RATE_METHODS, bca_interval, mean_interval, rate_interval
 from ragnb.stats.repeats import repeats_interval
@@ -94,6 +101,7 @@ def summarize(
         cluster = "example_id"
     needed = [*(by or ()), *column_names(cluster), "metric", "value", "signature"]
     require_columns(scores, needed, "summarize")
+    require_metric_names(scores, "summarize")
     conditions = [name for name in CONDITION if name in scores] if by is None else by
     keys = list(dict.fromkeys([*conditions, "metric"]))
     if cluster is None and "example_id" in scores:

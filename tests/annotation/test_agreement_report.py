@@ -255,3 +255,10 @@ def test_an_item_with_several_clusters_is_refused():
     ]
     with pytest.raises(InputError, match="'topic', got 'y' and 'z' for 'i1'"):
         agreement(logs, cluster="topic")
+    # A column of the labels, by item, has one row per annotator. Equal values are one cluster.
+    column = pd.concat(logs).set_index("item")["topic"]
+    with pytest.raises(InputError, match="one value of cluster, got 'y' and 'z' for 'i1'"):
+        agreement(logs, cluster=column)
+    equal = pd.Series(["x", "x", "y", "y"], index=["i0", "i0", "i1", "i1"])
+    by_item = agreement(logs, cluster={"i0": "x", "i1": "y"})
+    pd.testing.assert_frame_equal(agreement(logs, cluster=equal), by_item)

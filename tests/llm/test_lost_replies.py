@@ -73,13 +73,18 @@ BLOCKED = "the provider blocked the reply (content_filter)"
 WITHOUT_TEXT = [  # the reply, the reason, and the response with keep_empty=True
     (said("content_filter", content=""), BLOCKED, None),
     (said(refusal="I cannot help."), "the model refused: I cannot help.", None),
+    (
+        said(content=[{"type": "refusal", "refusal": "I cannot help."}]),
+        "the model refused: I cannot help.",
+        None,
+    ),
     (said("length", content=" "), "empty reply", " "),
     (said("tool_calls"), "the model sent no text (finish_reason 'tool_calls')", None),
 ]
 
 
 def test_a_reply_without_text_is_unscored_and_says_why(lines):
-    requests = chat(5).assign(references=[[["Oslo"]]] * 5, question="?", system="m")
+    requests = chat(6).assign(references=[[["Oslo"]]] * 6, question="?", system="m")
     bodies = [*(body for body, *_ in WITHOUT_TEXT), said(content="Bergen")]
     answer = lambda call: Answer(body=bodies[number(call)])  # noqa: E731
     with FaultServer(answer) as server, Store(":memory:") as store:
@@ -87,17 +92,17 @@ def test_a_reply_without_text_is_unscored_and_says_why(lines):
         kept = {reply.response for reply in store}
         (line,) = lines()
         with_empty = run(requests, server, store, keep_empty=True)
-    assert replies["response"].tolist() == [None] * 4 + ["Bergen"]
+    assert replies["response"].tolist() == [None] * 5 + ["Bergen"]
     assert replies["reason"].tolist() == [*(reason for _, reason, _ in WITHOUT_TEXT), None]
     assert kept == {"", None, " ", "Bergen"}, "the store keeps what came"
     assert with_empty["response"].tolist() == [*(text for *_, text in WITHOUT_TEXT), "Bergen"]
     scores = ragnb.score(replies, "answer.contains")
-    assert scores["value"].isna().tolist() == [True] * 4 + [False]
-    assert scores["reason"].tolist()[:4] == replies["reason"].tolist()[:4]
-    assert ragnb.score(with_empty, "answer.contains")["value"].isna().sum() == 3
+    assert scores["value"].isna().tolist() == [True] * 5 + [False]
+    assert scores["reason"].tolist()[:5] == replies["reason"].tolist()[:5]
+    assert ragnb.score(with_empty, "answer.contains")["value"].isna().sum() == 4
     assert line.startswith(
-        "1 of 5 requests answered, 4 failed: the provider blocked the reply (1), "
-        "the model refused (1), empty reply (1), the model sent no text (1). "
+        "1 of 6 requests answered, 5 failed: the model refused (2), "
+        "the provider blocked the reply (1), empty reply (1), the model sent no text (1). "
     )
 
 

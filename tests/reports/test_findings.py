@@ -91,6 +91,8 @@ def test_provenance_names_data_model_and_definitions_once():
     assert "SmolLM2-135M-Instruct" in texts
     assert repr(block).count("metric:answer.f1") == 1
     assert block._repr_html_().count("<tr>") == len(block)
+    with pytest.raises(InputError, match="frames and reports of ragnb, or .* got 5"):
+        ragnb.provenance(study, 5)
 
 
 def test_a_number_that_is_printed_as_zero_has_no_sign():

@@ -2,9 +2,13 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 import ragnb
+from ragnb.errors import InputError
+from ragnb.metrics.trace import trace_scores
+from ragnb.metrics.trace_labels import label_issues
 from ragnb.reports import interpret_trace
 
 SENTENCES = [
@@ -76,3 +80,11 @@ def test_every_authentic_record_gets_its_sentences(variant):
         scores = ragnb.metrics.trace.trace_scores(record, variant=variant)
         assert sentences[3].startswith(f"Adherence {scores.adherence:.0f}")
         assert json.dumps(sentences)
+
+
+@pytest.mark.parametrize("function", [interpret_trace, trace_scores, label_issues])
+def test_a_frame_is_no_record_and_its_row_is_one(function):
+    records = pd.DataFrame([GUIDE, GUIDE])
+    with pytest.raises(InputError, match="one labelled response, got a frame with 2 rows"):
+        function(records)
+    assert function(records.iloc[0]) == function(GUIDE)

@@ -231,6 +231,7 @@ def test_clusters_without_a_pair_leave_everything_undefined():
         (scored({"a": [], "b": []}), {}, "two systems or more, got none"),
         (scored({"a": [math.inf], "b": [1]}), {}, "finite or nan, but it is infinite for q0"),
         (scored(GRADED).replace("q3", None), {}, "example_id, which is missing in row 3"),
+        (scored(GRADED).assign(metric=None), {"by": []}, "name of the metric in each row"),
     ],
     ids=lambda value: str(value)[:30] if isinstance(value, dict) else None,
 )

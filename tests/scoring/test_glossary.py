@@ -5,6 +5,7 @@ import math
 from fractions import Fraction
 from numbers import Real
 
+import numpy as np
 import pandas as pd
 import pytest
 from hostile import Reader
@@ -111,6 +112,8 @@ def test_every_metric_has_a_number_or_a_reason_at_every_edge():
         assert cell.startswith("nan: ") if isinstance(cell, str) else math.isfinite(cell)
     length = own(lambda response: float(len(response)), "own.length")
     assert edge_cases([length]).loc["own.length", "empty response"] == 0.0
+    for names in (pd.Series(["answer.f1"]), pd.Index(["answer.f1"]), np.array(["answer.f1"])):
+        assert list(edge_cases(names).index) == ["answer.f1"]
     for name, cell in table["right answer"].items():
         assert isinstance(cell, Real) or cell == f"nan: {METRICS[name].condition}"
 

@@ -198,6 +198,7 @@ def test_responses_that_a_metric_leaves_out_by_definition_do_not_count_in_n():
     [
         (scored([1.0]).drop(columns="value"), {}, "summarize.*without value"),
         (scored([1.0]), {"by": "topic"}, "summarize needs the columns topic"),
+        (scored([1.0]).assign(metric=None), {}, "name of the metric in each row .*, got 1 of 1"),
         (scored([0.5, 0.1]), {"cluster": "topic"}, "summarize needs the columns topic"),
         (scored([]), {}, "at least one row of scores"),
         (scored(["a"]), {}, r"numbers in value \(.*'a'"),

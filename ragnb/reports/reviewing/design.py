@@ -220,7 +220,7 @@ def undecided_order(evidence: Evidence) -> Iterator[Finding]:
         # The better system comes first, so the interval goes from its disadvantage to its advantage.
         sign = 1 if best["difference"] >= 0 else -1
         low, high = sorted((sign * best["low"], sign * best["high"]))
-        sentence += f" ({100 * evidence.level:g} % interval {low:.3f} to {high:.3f}"
+        sentence += f" ({100 * evidence.level:g} % interval {low:z.3f} to {high:z.3f}"
         if best["family_size"] > 1:
             # The interval is not corrected, so it may exclude 0.
             sentence += (
