@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         UnknownNameError,
         full_tracebacks,
     )
+    from ragnb.experiments.before_after import changes
     from ragnb.experiments.judges import judge_responses
     from ragnb.experiments.multilingual import run_multilingual
     from ragnb.experiments.parts import label_parts
@@ -128,6 +129,7 @@ __all__ = [
     "audit",
     "build_contexts",
     "catalogue",
+    "changes",
     "compare",
     "compare_definitions",
     "complete",

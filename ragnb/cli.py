@@ -62,6 +62,62 @@ def compare(arguments: argparse.Namespace) -> tuple[str, int]:
     return _table(table, arguments), code
 
 
+def changes(arguments: argparse.Namespace) -> tuple[str, int]:
+    """Compare two runs of the same questions, before and after a change of the prompt or the model.
+
+    Each run is a store of replies, or a file of responses. With --fail-if-worse, the exit code is 1 if
+    the answers became worse, 3 if the data cannot decide it, and 0 otherwise. Unusable input has the
+    exit code 2.
+
+    example:
+      ragnb changes last_week.sqlite today.sqlite --examples questions.jsonl -m contains --fail-if-worse 0.02
+    """
+    smallest = arguments.fail_if_worse
+    if smallest is not None and not 0 <= smallest < math.inf:
+        raise InputError(f"--fail-if-worse must be a number of at least 0, got {smallest}")
+    names = [name for names in arguments.metrics for name in names.split(",") if name]
+    progress("comparing")
+    result = _with_options(
+        ragnb.changes,
+        arguments.before,
+        arguments,
+        after=arguments.after,
+        metric=[_metric(name) for name in names] or None,
+        examples=arguments.examples,
+        systems=arguments.systems,
+        by=arguments.by,
+        cluster=arguments.cluster,
+        confidence_level=arguments.level,
+    )
+    _draw(result, arguments)
+    code = 0 if smallest is None else _gate_of_changes(result, smallest, arguments.unpaired)
+    if arguments.format == "html":
+        return str(result._repr_html_()), code
+    if arguments.format == "text":
+        return "\n".join(map(spelled, str(result).split("\n"))), code
+    if arguments.format == "json":
+        return ragnb.tables.to_json(result.tables), code
+    return _table(result.comparisons, arguments), code
+
+
+def _gate_of_changes(result: Any, smallest: float, unpaired: str) -> int:
+    """The exit code of a comparison of two runs; it cannot decide if answers are missing afterwards."""
+    if result.comparisons.empty:
+        print("cannot decide: no answer has a score in both runs", file=sys.stderr)
+        return 3
+    code = _gate(result.comparisons, result.scores, smallest)
+    is_lost = result.unpaired["side"] == "only before"
+    n_lost = int(result.unpaired.loc[is_lost, "n"].sum())
+    if n_lost and unpaired == "error":
+        print(
+            f"cannot decide: {n_lost:,} {'question has' if n_lost == 1 else 'questions have'} an answer "
+            "only before; with --unpaired drop, they are left out",
+            file=sys.stderr,
+        )
+        return code or 3
+    return code
+
+
 def _gate(table: Any, scores: Any, smallest: float) -> int:
     """Print each loss of at least ``smallest`` and each comparison that decides nothing.
 
@@ -399,6 +455,45 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
             "help": "exit with code 1 if a system is worse than the baseline by at least this much (default: 0) "
             "and the interval excludes 0 (or, without an interval, the exact test is significant), and with code "
             "3 if no loss is found but a comparison has too few questions to show any",
+        },
+        **_FIGURE,
+        **_PRINTING,
+    },
+    changes: {
+        "before": {"metavar": "BEFORE", "help": "store of replies, or file of responses, before"},
+        "after": {"metavar": "AFTER", "help": "store of replies, or file of responses, after"},
+        **_SCORING,
+        "-m --metrics": _SCORING["-m --metrics"]
+        | {
+            "required": False,
+            "default": [],
+            "help": "names of metrics; the first one says which answers flipped (default: people's verdicts, "
+            "a judge's, or whether the response contains the reference)",
+        },
+        "--examples": {
+            "metavar": "FILE",
+            "help": "file with the questions and their references, one per row, for stores",
+        },
+        "--systems": {
+            "nargs": 2,
+            "metavar": "NAME",
+            "help": "the system before and the system after, if the runs contain several",
+        },
+        "--by": _SCORING["--by"]
+        | {"help": "columns that define cells, which are compared separately (default: none)"},
+        "--fail-if-worse": {
+            "nargs": "?",
+            "type": float,
+            "const": 0.0,
+            "metavar": "DIFFERENCE",
+            "help": "exit with code 1 if the answers became worse by at least this much (default: 0) and the "
+            "interval excludes 0, and with code 3 if the data cannot decide it",
+        },
+        "--unpaired": {
+            "default": "error",
+            "choices": ["error", "drop"],
+            "help": "whether --fail-if-worse cannot decide if questions have an answer only before (error, the "
+            "default), or leaves them out (drop)",
         },
         **_FIGURE,
         **_PRINTING,

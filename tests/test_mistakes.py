@@ -268,6 +268,7 @@ CREATED_BY_RAGNB = {
         "Parsed",
         "Source",
         "AnnotationReport",
+        "Changes",
     ),
 }
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ragnb.faces import face
 
 if TYPE_CHECKING:
+    from ragnb.experiments.before_after import Changes, changes
     from ragnb.experiments.judges import (
         judge_pairs,
         judge_responses,
@@ -41,6 +42,8 @@ __all__ = [
     "LABELLED_TRACE_MAX_CHARACTERS",
     "MULTILINGUAL_SYSTEMS",
     "RECORDINGS",
+    "Changes",
+    "changes",
     "judge_pairs",
     "judge_responses",
     "judgement_requests",

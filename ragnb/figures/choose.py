@@ -16,10 +16,12 @@ from matplotlib.figure import Figure
 from ragnb.annotation.class_report import AnnotationReport
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
+from ragnb.experiments.before_after import Changes
 from ragnb.figures.ensemble_forms import deferral_figure, splits_figure
 from ragnb.figures.fonts import use_fonts_for_all_characters
 from ragnb.figures.forms import (
     Drawn,
+    changes_figure,
     curves_figure,
     differences_figure,
     distribution_figure,
@@ -62,7 +64,7 @@ from ragnb.reports.sensitivity import Sensitivity
 from ragnb.reports.trace import TraceReport
 
 Result: TypeAlias = (
-    "pd.DataFrame | AnnotationReport | DefinitionComparison | FailureReport | JudgeReport | "
+    "pd.DataFrame | AnnotationReport | Changes | DefinitionComparison | FailureReport | JudgeReport | "
     "MultilingualReport | RgbReport | RiskCoverageReport | Sensitivity | TraceReport"
 )
 
@@ -93,6 +95,7 @@ KINDS = {
 # Reports that have a figure of their own.
 _OF_REPORTS: dict[type, Form] = {
     AnnotationReport: Form(annotation_figure),
+    Changes: Form(changes_figure),
     JudgeReport: Form(judge_bias_figure),
     RgbReport: Form(rgb_figure),
     FailureReport: Form(failures_figure),
@@ -143,7 +146,7 @@ def plot(
         `ragnb.summarize`; comparisons of `ragnb.compare`; or the result of `ragnb.rgb_report`,
         `ragnb.trace_report`, `ragnb.multilingual_report`, `ragnb.judge_report`,
         `ragnb.abstention_report`, `ragnb.reports.risk_coverage_report`, `ragnb.graded_report`,
-        `ragnb.reports.scores_by_grade`, `ragnb.agreement`, `ragnb.annotation_report`,
+        `ragnb.changes`, `ragnb.reports.scores_by_grade`, `ragnb.agreement`, `ragnb.annotation_report`,
         `ragnb.compare_definitions`, `ragnb.reports.efficiency`, `ragnb.stats.reliability_curve`,
         `ragnb.stats.net_benefit_curve`, `ragnb.stats.detectable_effects`, `ragnb.ensemble.deferral_curve` or
         `ragnb.ensemble.deferral_point`. Means that you computed yourself are in the column ``mean``,

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
+from ragnb.experiments.before_after import Changes
 from ragnb.figures.forest import differences_height, draw_differences, is_corrected
 from ragnb.figures.lines import draw_bounds, draw_lines, has_long_names, name_lines
 from ragnb.figures.matrix import draw_matrix, square
@@ -425,6 +426,19 @@ def outcomes_figure(result: Any, page: Page) -> Drawn:
     set_header(figure, page.title, f"areas: numbers of questions, n = {len(outcomes)}")
     counts = outcomes.value_counts().rename("count").reset_index()
     return ax, counts
+
+
+def changes_figure(result: Changes, page: Page) -> Drawn:
+    """The outcomes before and after a change as areas, or the differences if these do not apply."""
+    scores = result.scores[result.scores["metric"] == result.metric]
+    is_binary = scores["value"].dropna().isin([0, 1]).all()
+    is_repeated = scores.duplicated(["example_id", "system"]).any()
+    has_pairs = not result.comparisons.empty and result.comparisons["n_pairs"].iloc[0] > 0
+    if has_pairs and is_binary and not is_repeated and scores["system"].nunique() == 2:
+        return outcomes_figure(scores, page)
+    if result.comparisons.empty:
+        raise InputError("plot needs changes with scores in both runs, got none to compare")
+    return differences_figure(result.comparisons, page)
 
 
 def distribution_figure(result: Any, page: Page) -> Drawn:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ragnb.llm.embeddings import embed
     from ragnb.llm.local import Endpoint, serve
     from ragnb.llm.store import Reply, Store, request_key
+    from ragnb.llm.stored import stored_replies
     from ragnb.llm.structured import complete_structured
 else:
     __getattr__, __dir__ = face(__name__)
@@ -29,5 +30,6 @@ __all__ = [
     "price_table",
     "request_key",
     "serve",
+    "stored_replies",
     "write_batch",
 ]

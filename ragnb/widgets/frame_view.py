@@ -11,6 +11,7 @@ from ipywidgets import HTML, HBox
 
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
+from ragnb.experiments.before_after import Changes
 from ragnb.markup import Markup, join, tag
 from ragnb.reports.definitions import DefinitionComparison
 from ragnb.reports.frames import Report
@@ -72,13 +73,14 @@ def view(
 
     For a result of `ragnb.compare_definitions`, the viewer shows the responses on which the
     definitions differ. For a result of `ragnb.judge_report`, it shows those on which a judge and
-    people differ, with the worst first.
+    people differ, with the worst first. For a result of `ragnb.changes`, it shows the questions whose
+    answers flipped, with both texts.
 
     Parameters
     ----------
     frame
         Any frame, such as those of `ragnb.load_ragbench` or `ragnb.load_responses`, one row of it,
-        or a result of those two functions. Named levels of the index count as columns. Levels of
+        or a result of those three functions. Named levels of the index count as columns. Levels of
         column names are joined by ``/``.
     scores
         Scores of these responses, as `ragnb.score` returns them. They become columns, so that the
@@ -110,6 +112,10 @@ def view(
     >>> view({"question": "Who?", "response": "Ann"})
     Card('Who?')
     """
+    if isinstance(frame, Changes):
+        scores = frame.scores if scores is None else scores
+        changed = frame.sides if changed is None else changed
+        frame = frame.responses
     if isinstance(frame, DefinitionComparison):
         frame = frame.differing
     elif isinstance(frame, JudgeReport):
