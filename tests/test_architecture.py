@@ -23,6 +23,7 @@ FLOORS = [
         "cells",
         "columns",
         "display",
+        "garbage",
         "markup",
         "numbers",
         "passages",

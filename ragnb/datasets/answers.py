@@ -46,6 +46,10 @@ def answer_of(value: Any) -> Any:
     """
     if isinstance(value, str):
         return value
+    if isinstance(value, np.ndarray | tuple | set | frozenset):
+        value = list(value)
+    if isinstance(value, list):
+        return _parts_of(value)
     if is_missing(value):
         return None
     if isinstance(value, bool | np.bool_):
@@ -54,18 +58,19 @@ def answer_of(value: Any) -> Any:
         return _text_of_number(float(value)) if isinstance(value, float) else str(value)
     if isinstance(value, Mapping):
         return [_aliases(value)]
-    if isinstance(value, np.ndarray | tuple | set | frozenset):
-        value = list(value)
-    if not isinstance(value, list):
-        return value
-    if value and all(type(part) is str for part in value):
-        return NO_ANSWER if all(map(is_blank, value)) else list(value)
-    if value and all(isinstance(part, Mapping) for part in value):
-        aliases = [alias for part in value for alias in _aliases(part)]
+    return value
+
+
+def _parts_of(answer: list[Any]) -> list[Any] | None:
+    """The parts of an answer that is a list, or None if all of its values are missing."""
+    if {*map(type, answer)} == {str}:
+        return NO_ANSWER if all(map(is_blank, answer)) else list(answer)
+    if answer and all(isinstance(part, Mapping) for part in answer):
+        aliases = [alias for part in answer for alias in _aliases(part)]
         return [list(dict.fromkeys(aliases))]
-    parts = [part for part in map(answer_of, value) if part is not None]
+    parts = [part for part in map(answer_of, answer) if part is not None]
     # A list of missing values is missing. An empty list is returned, and the caller refuses it.
-    if value and not parts:
+    if answer and not parts:
         return None
     are_blank = bool(parts) and all(_is_blank_part(part) for part in parts)
     return NO_ANSWER if are_blank else parts

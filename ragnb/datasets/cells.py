@@ -396,12 +396,20 @@ def plain_texts(column: pd.Series, *, from_workbook: bool = False) -> pd.Series:
     ['1990-05-01', '1990-05-01', 'a\\nb']
     """
     cells = column.tolist()
-    # Most columns have nothing to change, and one look at all of their texts shows it.
-    all_texts = "\n".join(_texts(cells))
-    if not _has_dates(cells) and "_x000D_" not in all_texts and "00:00:00" not in all_texts:
+    places = [place for place, cell in enumerate(cells) if _may_have_time(cell)]
+    # Most columns have nothing to change.
+    if not places:
         return column
-    plain = [_plain_text(cell, from_workbook=from_workbook) for cell in cells]
-    return pd.Series(plain, column.index, dtype=object)
+    for place in places:
+        cells[place] = _plain_text(cells[place], from_workbook=from_workbook)
+    return pd.Series(cells, column.index, dtype=object)
+
+
+def _may_have_time(cell: Any) -> bool:
+    """Whether a quick look shows that `_plain_text` may change a cell."""
+    if isinstance(cell, str):
+        return "_x000D_" in cell or "00:00:00" in cell
+    return isinstance(cell, date)
 
 
 def _plain_text(cell: Any, *, from_workbook: bool) -> Any:
@@ -435,8 +443,13 @@ def spelled_lists(column: pd.Series) -> pd.Series:
     """
     cells = column.tolist()
     rows = [row for row, cell in enumerate(cells) if isinstance(cell, str) and _PRINTED.match(cell)]
+    # Responses of several systems have equal references and passages, so each text is parsed once.
+    meanings: dict[str, Any] = {}
     for row in rows:
-        cells[row] = _spelled_list(cells[row], row, str(column.name))
+        text = cells[row]
+        if text not in meanings:
+            meanings[text] = _spelled_list(text, row, str(column.name))
+        cells[row] = meanings[text]
     return pd.Series(cells, column.index, dtype=object)
 
 
@@ -450,11 +463,12 @@ def _spelled_list(cell: str, row: int, column: str) -> Any:
         return cell
     if not isinstance(items, list | dict):
         return cell
-    is_plain = cell.lstrip().startswith(("[", "{")) or isinstance(items, dict)
+    if isinstance(items, dict) or cell.lstrip().startswith(("[", "{")):
+        return items
     # "(1990, 1991)" is more often a text than a list.
-    has_texts = isinstance(items, list) and all(isinstance(item, str | list) for item in items)
+    has_texts = all(isinstance(item, str | list) for item in items)
     is_array = _LIKE_A_LIST.match(cell) is not None
-    return items if is_plain or has_texts or is_array else cell
+    return items if has_texts or is_array else cell
 
 
 def with_spellings(
@@ -531,8 +545,9 @@ def missing_word_note(frame: pd.DataFrame) -> str:
     for name in ANSWERS:
         if name not in frame:
             continue
-        # Many cells have equal texts, so each distinct text is looked up once.
-        n_by_text = Counter(_texts(frame[name].tolist()))
+        # Few texts are as short as a word, and many of these are equal.
+        texts = _texts(frame[name].tolist())
+        n_by_text = Counter(text for text in texts if len(text) < _LONGEST_WORD)
         n_by_word = {text: n for text, n in n_by_text.items() if _is_missing_word(text)}
         if n_by_word:
             examples = ", ".join(map(repr, list(n_by_word)[:3]))

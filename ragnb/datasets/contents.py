@@ -84,7 +84,8 @@ def read_text(path: Path) -> str:
             f"{path.name} must be text in UTF-8, got byte 0x{content[error.start]:02x} at position "
             f'{error.start}; save it as UTF-8 (in spreadsheets "CSV UTF-8"), or unpack it'
         ) from error
-    if not text.removeprefix(BYTE_ORDER_MARK).strip():
+    content_of_text = text.removeprefix(BYTE_ORDER_MARK)
+    if not content_of_text or content_of_text.isspace():
         raise InputError(f"{path.name} is an empty file")
     return text
 

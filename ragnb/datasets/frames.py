@@ -1,6 +1,8 @@
 """Frames of rows and of cells, without blank rows and columns."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from types import NoneType
 from typing import Any
 
 import pandas as pd
@@ -15,7 +17,7 @@ def frame_of(rows: Sequence[Mapping[str, Any]], first: Iterable[str] = ()) -> pd
     A value that a row lacks is None. `column_of` describes the types of the columns.
     """
     # The keys of a dict are names without duplicates, in the order of their first use.
-    names = dict.fromkeys([*first, *(name for row in rows for name in row)])
+    names = dict.fromkeys(chain(first, *rows))
     columns = {}
     for name in names:
         columns[name] = column_of([row.get(name) for row in rows])
@@ -27,8 +29,9 @@ def column_of(values: list[Any]) -> pd.Series:
 
     A column of numbers can have missing values; a column of truth values cannot.
     """
-    kinds = {type(value) for value in values if value is not None}
-    has_gaps = any(value is None for value in values)
+    kinds = {*map(type, values)}
+    has_gaps = NoneType in kinds
+    kinds.discard(NoneType)
     dtype: Any = object
     if kinds == {int}:
         largest = max(abs(value) for value in values if value is not None)

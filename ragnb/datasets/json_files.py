@@ -20,6 +20,9 @@ MOST_NESTED = 100
 _GAP = re.compile(r"[\s,]*(?=\S)")
 
 
+_DECODER = json.JSONDecoder()
+
+
 # The escape of half a surrogate pair.
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -44,52 +47,73 @@ def json_records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
     try:
         whole = json.loads(text)
         kind, parts = ("item", whole) if isinstance(whole, list) else ("line", [whole])
-        values: Iterable[tuple[int, Any]] = enumerate(parts, start=1)
+        may_be_deep = _may_be_deep(text)
+        values: Iterable[tuple[int, Any, bool]] = (
+            (n, part, may_be_deep) for n, part in enumerate(parts, start=1)
+        )
     except (ValueError, RecursionError):
         # There are several objects, or the file is damaged.
         kind, values = "line", _parsed_objects(text, path)
     has_surrogates = _SURROGATE.search(text) is not None
-    for n, value in values:
+    for n, value, may_be_deep in values:
         where = f"{path.name} {kind} {n}"
         if not isinstance(value, dict):
             raise InputError(f"{where}: must be a JSON object, got {value!r:.60}")
-        _refuse_deep(value, where)
+        if may_be_deep:
+            _refuse_deep(value, where)
         if has_surrogates:
             # Half a surrogate pair cannot be encoded in UTF-8, so it is replaced.
             value = json.loads(well_formed(json.dumps(value, ensure_ascii=False)))
         yield value, where
 
 
-def _parsed_objects(text: str, path: Path) -> Iterator[tuple[int, Any]]:
-    """The objects of JSON Lines, or of a file in which an object takes several lines."""
-    first_line = next(line for line in text.split("\n") if line.strip())
+def _parsed_objects(text: str, path: Path) -> Iterator[tuple[int, Any, bool]]:
+    """The objects of JSON Lines, or of a file in which an object takes several lines.
+
+    With each object are the number of its line and whether it may be nested too deeply.
+    """
+    lines = text.split("\n")
+    first_line = next(line for line in lines if line.strip())
     try:
         json.loads(first_line)
     except (ValueError, RecursionError):
         yield from _parsed_in_turn(text, path)
         return
-    for n, line in enumerate(text.split("\n"), start=1):
+    for n, line in enumerate(lines, start=1):
         if line.strip():
             try:
-                value = json.loads(line)
+                value = _parsed(line)
             except (ValueError, RecursionError) as error:
                 raise _not_json(path, n, line, error) from error
-            yield n, value
+            yield n, value, _may_be_deep(line)
 
 
-def _parsed_in_turn(text: str, path: Path) -> Iterator[tuple[int, Any]]:
+def _parsed(line: str) -> Any:
+    """The value of a line of JSON, as `json.loads` returns it.
+
+    For short lines, `json.loads` takes as much time to look for blanks around the value as to parse it.
+    """
+    text = line.strip(" \t\r")
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except ValueError:
+        end = None
+    # The error for a damaged line names the place in the line as it is in the file.
+    return value if end == len(text) else json.loads(line)
+
+
+def _parsed_in_turn(text: str, path: Path) -> Iterator[tuple[int, Any, bool]]:
     """The values of a file one after the other, each with the number of the line in which it begins."""
-    decoder = json.JSONDecoder()
     place = 0
     line = 1
     while gap := _GAP.match(text, place):
         line += text.count("\n", place, gap.end())
         place = gap.end()
         try:
-            value, end = decoder.raw_decode(text, place)
+            value, end = _DECODER.raw_decode(text, place)
         except (ValueError, RecursionError) as error:
             raise _not_json(path, line, text[place : place + 100], error) from error
-        yield line, value
+        yield line, value, True
         line += text.count("\n", place, end)
         place = end
 
@@ -103,6 +127,11 @@ def _not_json(path: Path, line: int, text: str, error: Exception) -> InputError:
     elif text.lstrip().startswith(("{'", "[{'")):
         advice = "it is written as Python prints it; write it with json.dumps or ragnb.write_table"
     return InputError(f"{path.name} line {line}: must be JSON ({error}); {advice}")
+
+
+def _may_be_deep(text: str) -> bool:
+    """Whether a text has more opening brackets than `_refuse_deep` allows levels."""
+    return text.count("[") + text.count("{") > MOST_NESTED
 
 
 def _refuse_deep(value: Any, where: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ragnb.cells import present
@@ -181,14 +182,11 @@ def _values_of(column: Any) -> list[Any]:
     if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
         return column.to_pylist()
     items = _values_of(column.flatten())  # without those of missing lists
-    lists: list[Any] = []
-    start = 0
-    for length in column.value_lengths().to_pylist():
-        if length is None:
-            lists.append(None)
-            continue
-        lists.append(items[start : start + length])
-        start += length
+    ends = np.cumsum(column.value_lengths().fill_null(0)).tolist()
+    starts = [0, *ends[:-1]]
+    lists: list[Any] = [items[start:end] for start, end in zip(starts, ends, strict=True)]
+    for row in np.flatnonzero(column.is_null()):
+        lists[row] = None
     return lists
 
 

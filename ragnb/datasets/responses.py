@@ -44,6 +44,7 @@ from ragnb.datasets.packaged_studies import STUDIES, load_study
 from ragnb.datasets.reading import read_frame
 from ragnb.datasets.renaming import mapped
 from ragnb.errors import CallError, InputError
+from ragnb.garbage import collection_paused
 from ragnb.metrics.references import reference_parts
 from ragnb.printing import warn
 from ragnb.replies import no_answer, reasoning_apart
@@ -65,6 +66,7 @@ EMPTY_ANSWERS = ("squad", "lbrag")
     format=tuple(FORMATS),
     language=as_language,
 )
+@collection_paused()
 def load_responses(
     source: str | Path | pd.DataFrame | Sequence[str | Path],
     columns: Mapping[str, str] | None = None,
@@ -400,6 +402,8 @@ def _reasons(frame: pd.DataFrame) -> pd.Series:
     no_response = frame["response"].isna()
     # Without a column of references, no reference is missing.
     no_reference = frame["references"].isna() if "references" in frame else no_response
+    if not (no_response | no_reference).any():
+        return pd.Series([None] * len(frame), frame.index, dtype=object)
     default = np.where(no_response, "no response in the file", "no reference in the file")
     reasons = frame["reason"].where(frame["reason"].notna(), default)
     return reasons.where(no_response | no_reference, None)

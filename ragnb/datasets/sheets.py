@@ -238,7 +238,7 @@ def frame_of_cells(rows: Sequence[Sequence[str]]) -> tuple[pd.DataFrame, str]:
         A row has more cells than the header.
     """
     # Numbers of the rows that are blank, and of those that are not.
-    blank_rows = {n for n, text in enumerate(map("".join, rows)) if not text or text.isspace()}
+    blank_rows = {n for n, row in enumerate(rows) if not any(map(str.strip, row))}
     places = [n for n in range(len(rows)) if n not in blank_rows]
     if not places:
         raise InputError("all cells are empty")
