@@ -40,6 +40,7 @@ def test_the_blocks_that_run_are_found():
         "Run your own pipeline",
         "Compare two systems",
         "Review the evidence",
+        "Against last week",
         "Repeated runs",
         "Figures",
         "Score a ranked list of passages",

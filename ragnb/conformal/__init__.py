@@ -10,7 +10,12 @@ from ragnb.faces import face
 
 if TYPE_CHECKING:
     from ragnb.conformal.control import SelectiveClassifier, calibrate_selective_risk
-    from ragnb.conformal.sets import ConformalClassifier, conformal_rank, coverage_distribution
+    from ragnb.conformal.sets import (
+        ConformalClassifier,
+        conformal_rank,
+        coverage_distribution,
+        labels_for_coverage,
+    )
 else:
     __getattr__, __dir__ = face(__name__)
 
@@ -20,4 +25,5 @@ __all__ = [
     "calibrate_selective_risk",
     "conformal_rank",
     "coverage_distribution",
+    "labels_for_coverage",
 ]

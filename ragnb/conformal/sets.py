@@ -18,7 +18,7 @@ All functions raise InputError for arguments outside the stated range.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
+from math import ceil, log
 from typing import Any
 
 import numpy as np
@@ -108,6 +108,70 @@ def coverage_distribution(n: int, alpha: Fraction) -> Any:
 
     rank = conformal_rank(n, alpha)
     return beta(rank, max(n + 1 - rank, 1e-300))  # with a second parameter of 0, scipy returns NaN
+
+
+@accepts(alpha="rate", tolerance="level", delta="level")
+def labels_for_coverage(alpha: Fraction, *, tolerance: float = 0.05, delta: float = 0.1) -> int:
+    """Number of calibration labels from which on the coverage is almost certainly close to its target.
+
+    With this number `n` of calibration items, or with any larger one, the coverage of the prediction
+    sets is at least 1 - `alpha` - `tolerance` with probability at least 1 - `delta` over calibration
+    sets.
+
+    Parameters
+    ----------
+    alpha : float, str, Fraction or Decimal
+        Miscoverage level, in (0, 1).
+    tolerance : float, default=0.05
+        How far the coverage of a calibrated classifier may be below 1 - `alpha`.
+    delta : float, default=0.1
+        Tolerated probability, over calibration sets, that it is further below.
+
+    Returns
+    -------
+    int
+        Number of labels, at least 1 / `alpha` - 1, because fewer exclude no label.
+
+    Notes
+    -----
+    The coverage has the distribution Beta(k, n + 1 - k) of `coverage_distribution`. The probability
+    that it is below c = 1 - `alpha` - `tolerance` is P(Binomial(n, c) >= k). It does not decrease
+    steadily, because the rank k is rounded up, so the number after the last n that misses the target
+    is returned. By Hoeffding's inequality, no n above log(1 / `delta`) / (2 `tolerance`^2) misses it.
+    The items must be independent and identically distributed, which labels from before a change of
+    the model or the prompt are not.
+
+    References
+    ----------
+    .. [1] Vovk, V. (2012). Conditional validity of inductive conformal predictors. ACML, PMLR 25,
+       475-490.
+    .. [2] Angelopoulos, A. N. & Bates, S. (2023). Conformal prediction: A gentle introduction.
+       Foundations and Trends in Machine Learning 16, 494-591, section 3.2.
+
+    Examples
+    --------
+    >>> labels_for_coverage(0.1), labels_for_coverage(0.1, tolerance=0.02)
+    (60, 380)
+    """
+    from scipy.special import bdtrc
+
+    least_coverage = float(1 - alpha) - tolerance
+    if least_coverage <= 0:
+        raise InputError(
+            f"tolerance must be below 1 - alpha = {float(1 - alpha):g}, got {tolerance:g}"
+        )
+    # Above this number, Hoeffding's inequality suffices.
+    most = ceil(log(1 / delta) / (2 * tolerance**2))
+    if most > 10**7:
+        raise InputError(f"tolerance must be larger, because it needs about {most:,} labels")
+    fewest = ceil(1 / alpha) - 1
+    numbers = np.arange(fewest, max(most, fewest) + 1)
+    # As in `conformal_rank`, in whole numbers: the fraction of a float has up to 17 digits.
+    share = 1 - alpha
+    ranks = -(-(numbers + 1).astype(object) * share.numerator // share.denominator)
+    ranks = ranks.astype(np.int64)
+    misses = bdtrc(ranks - 1, numbers, least_coverage) > delta
+    return int(numbers[misses][-1]) + 1 if misses.any() else fewest
 
 
 @accepts(n="count", alpha="rate")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         tango_interval,
         tango_test,
     )
+    from ragnb.stats.confirmation import ConfirmationPlan, confirmation_plan
     from ragnb.stats.cost_effectiveness import (
         FiellerSet,
         RatioComparison,
@@ -79,6 +80,7 @@ else:
 __all__ = [
     "CORRECTIONS",
     "MCNEMAR_METHODS",
+    "ConfirmationPlan",
     "EquivalenceResult",
     "FiellerSet",
     "Interval",
@@ -97,6 +99,7 @@ __all__ = [
     "cohen_kappa",
     "compare_auroc",
     "compare_ratios",
+    "confirmation_plan",
     "detectable_effects",
     "discordant_odds_ratio",
     "expected_calibration_error",

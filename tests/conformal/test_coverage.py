@@ -7,9 +7,16 @@ Bands are four standard deviations of its mean wide: a correct method leaves the
 import numpy as np
 import pytest
 from scipy import stats
+from simulation import slack
 from two_normals import draw, of_labels
 
-from ragnb.conformal import ConformalClassifier, conformal_rank
+from ragnb.conformal import (
+    ConformalClassifier,
+    conformal_rank,
+    coverage_distribution,
+    labels_for_coverage,
+)
+from ragnb.errors import InputError
 
 ALPHA, N, M = 0.1, 200, 200
 TRIALS = pytest.mark.parametrize("trials", [60, pytest.param(2000, marks=pytest.mark.slow)])
@@ -98,3 +105,52 @@ def test_the_error_among_accepted_labels_is_above_alpha(trials):
         errors.append(1 - hits(sets, labels)[sets.sum(axis=1) == 1].mean())
     assert np.mean(errors) > 1.2 * ALPHA
     assert np.mean(np.array(errors) > ALPHA) > 0.8
+
+
+# ---- how many labels -----------------------------------------------------------------------------
+
+# Angelopoulos & Bates (2023), table 1: with these numbers, the coverage is within the tolerance of
+# 90 % with a probability of 90 %.
+PUBLISHED_NUMBERS = {0.1: 22, 0.05: 102, 0.01: 2491, 0.005: 9812}
+
+
+@pytest.mark.parametrize(("tolerance", "n"), PUBLISHED_NUMBERS.items())
+def test_published_numbers_of_labels_suffice(tolerance, n):
+    coverage = coverage_distribution(n, 0.1)
+    assert coverage.cdf(0.9 + tolerance) - coverage.cdf(0.9 - tolerance) >= 0.9
+    # Only a coverage that is too low does harm, so that fewer labels are needed.
+    assert labels_for_coverage(0.1, tolerance=tolerance) <= n
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.2])
+@pytest.mark.parametrize("tolerance", [0.03, 0.1])
+def test_every_larger_number_of_labels_suffices_and_the_one_before_does_not(alpha, tolerance):
+    n = labels_for_coverage(alpha, tolerance=tolerance, delta=0.1)
+    least = 1 - alpha - tolerance
+    for larger in range(n, n + 300):
+        assert coverage_distribution(larger, alpha).cdf(least) <= 0.1
+    fewest = int(np.ceil(1 / alpha - 1e-9)) - 1
+    assert n == fewest or coverage_distribution(n - 1, alpha).cdf(least) > 0.1
+
+
+def test_simulated_calibrations_miss_the_coverage_as_seldom_as_promised():
+    rng = np.random.default_rng(5)
+    trials = 4000
+    for n, misses_often in (
+        (labels_for_coverage(0.1), False),
+        (labels_for_coverage(0.1) - 1, True),
+    ):
+        # Uniform scores: the coverage of a threshold is the threshold itself.
+        scores = np.sort(rng.random((trials, n)), axis=1)
+        thresholds = scores[:, conformal_rank(n, 0.1) - 1]
+        share = float((thresholds < 0.85).mean())
+        exact = coverage_distribution(n, 0.1).cdf(0.85)
+        assert abs(share - exact) <= slack(exact, trials)
+        assert (exact > 0.1) == misses_often
+
+
+def test_a_tolerance_without_a_number_is_refused():
+    with pytest.raises(InputError, match="tolerance must be below 1 - alpha"):
+        labels_for_coverage(0.9, tolerance=0.2)
+    with pytest.raises(InputError, match="tolerance must be larger"):
+        labels_for_coverage(0.1, tolerance=1e-5)
