@@ -119,3 +119,17 @@ def take_notes(path, name, pipe):
         n += 1
         session.note(f"{name}:{n} " + "é" * (n % 300))
         pipe.send((session.log.events[-1]["n"], session.labels.note))
+
+
+def tag_items(path, n, pipe):
+    """Give item after item one of seven tags, rename the seventh tag, and tell the number of each item."""
+    examples = pd.DataFrame(
+        {"example_id": [f"q/{i}" for i in range(n)], "question": "?", "response": "!"}
+    )
+    session = AnnotationSession(examples, "error_analysis", "ana", path)
+    for number in range(n):
+        session.go(number)
+        session.tag(f"tag {number % 7}")
+        if number == 13:
+            session.rename_tag("tag 6", "renamed")
+        pipe.send(number)

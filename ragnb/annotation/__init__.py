@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from ragnb.annotation.adjudication import adjudicate
     from ragnb.annotation.agreement_report import agreement, disagreements
     from ragnb.annotation.class_report import AnnotationReport, annotation_report
+    from ragnb.annotation.codebook_files import read_codebook
     from ragnb.annotation.labels import join_labels, read_labels, recorded_passes, write_ragbench
     from ragnb.annotation.queues import deferral_queue, person_judicator, review_queue
     from ragnb.annotation.recovery import recover_log
@@ -33,6 +34,7 @@ __all__ = [
     "join_labels",
     "next_to_label",
     "person_judicator",
+    "read_codebook",
     "read_labels",
     "read_task",
     "recorded_passes",

@@ -12,7 +12,7 @@ from ragnb.annotation.labels import all_equal
 from ragnb.annotation.log import log_file, log_lines
 from ragnb.annotation.places import Place, nested, places
 from ragnb.annotation.session import AnnotationSession, pinned, set_value
-from ragnb.annotation.tasks import hashed
+from ragnb.annotation.tasks import LISTS, hashed
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 
@@ -84,6 +84,8 @@ def adjudicate(
     items_to_decide = disputed or set(agreed)
     labels = people.labels
     others = {item: _lettered(item, labels[item]) for item in labels} if blind else labels
+    # The adjudicator begins with the tags of all annotators.
+    codebook = people.tags if task.tag_fields else None
     session = AnnotationSession(
         examples[[item in items_to_decide for item in item_ids(examples, columns)]],
         task,
@@ -95,6 +97,7 @@ def adjudicate(
         others=others,
         named=labels,
         header={"adjudicates": sources},
+        codebook=codebook,
     )
     # The log of a session that is continued contains the agreed labels already.
     recorded = {event["item"] for event in session.log.events if event["action"] == "agreed"}
@@ -129,7 +132,7 @@ def _common(
     """Return the sentences that every annotator chose, for each place where they chose different sets."""
     common = {}
     for place, by_name in votes_by_place.items():
-        is_set = people.task.field(place[0]).kind == "sentences"
+        is_set = people.task.field(place[0]).kind in LISTS
         is_labelled_by_all = len(by_name) == len(people.names)
         is_agreed = all_equal(by_name.values())
         if not is_set or not is_labelled_by_all or is_agreed:

@@ -12,7 +12,7 @@ import pandas as pd
 from ragnb.annotation.comparison import Comparison, read_annotators
 from ragnb.annotation.items import Item, build_items, refuse_changed_texts
 from ragnb.annotation.labels import all_equal
-from ragnb.annotation.tasks import Field
+from ragnb.annotation.tasks import LISTS, Field
 from ragnb.arguments import accepts, convert
 from ragnb.columns import require_columns
 from ragnb.display import shown
@@ -53,14 +53,16 @@ def agreement(
     DataFrame
         ``field``; ``pair``, ``rater``, ``against`` (``"all"`` for all annotators together, if there are three or more);
         ``metric``: percent agreement, Cohen's kappa (Fleiss' kappa for all annotators together), Gwet's AC1, Krippendorff's
-        alpha, and for fields of sentences the mean overlap. Fields of grades have first the ordinal alpha and (for two
-        annotators) the quadratic kappa, which count a small difference less than a large one. ``mean, low, high, interval,
-        confidence_level``; ``n_units``, the number of independent units (items or clusters); ``n``, the number of compared
-        labels; ``n_unlabelled``, the number of items or sentences that only one annotator labelled, which are left out.
+        alpha, and for fields of sentences or tags the mean overlap. Fields of grades have first the ordinal alpha and (for
+        two annotators) the quadratic kappa, which count a small difference less than a large one. ``mean, low, high,
+        interval, confidence_level``; ``n_units``, the number of independent units (items or clusters); ``n``, the number of
+        compared labels; ``n_unlabelled``, the number of items or sentences that only one annotator labelled, which are left
+        out.
 
         A field about the whole item is compared once per item. A field about each sentence of the response is compared once
         per sentence. A field of sentences counts as a yes or no for every sentence that could have been
-        chosen, including the special answers. Free texts are not compared.
+        chosen, including the special answers. A field of tags counts as a yes or no for every tag that is in the codebook of
+        an annotator. Tags whose names differ only in letter case or white space are the same. Free texts are not compared.
 
     Raises
     ------
@@ -111,13 +113,13 @@ def agreement_rows(
             continue
         decisions = _decisions(field, people)
         # Several decisions on one item are not independent.
-        has_clusters = cluster is not None or field.each or field.kind == "sentences"
+        has_clusters = cluster is not None or field.each or field.kind in LISTS
         for pair, rater, against, names in groups:
             about = {"field": field.name, "pair": pair, "rater": rater, "against": against}
             measures = _coefficients(
                 field, decisions[names], units if has_clusters else None, confidence_level
             )
-            if field.kind == "sentences":
+            if field.kind in LISTS:
                 # The overlap is averaged within each item first, so without clusters each item is one unit.
                 clusters = None if cluster is None else units
                 measures.append(_overlap(field, people, names, clusters, confidence_level))
@@ -244,12 +246,12 @@ def _texts_of_item(item: Item) -> ItemTexts:
 
 
 def overlap_of_votes(field: Field, values: Any) -> float:
-    """Return the mean agreement over pairs of annotators: F1 of sentence sets, or equality of values.
+    """Return the mean agreement over pairs of annotators: F1 of sets of sentences or tags, or equality of values.
 
     The F1 of two empty sets is 1.
     """
     pairs = combinations(values, 2)
-    if field.kind != "sentences":
+    if field.kind not in LISTS:
         return float(np.mean([all_equal(pair) for pair in pairs]))
     overlaps = []
     for first, second in pairs:
@@ -279,14 +281,15 @@ def _decisions(field: Field, people: Comparison) -> pd.DataFrame:
     """
     rows: list[dict[str, float]] = []
     items: list[str] = []
+    is_tags = field.kind == "tags"
     for item, vote_by_name in _of_field(field, people):
         if field.kind == "choice":
             # A grade is its own number. Any other option has its position among the options.
             code = float if field.graded else partial(field.number, what=item)
             decisions = [{name: float(code(value)) for name, value in vote_by_name.items()}]
         else:
-            # Each sentence that could have been chosen is a yes or a no.
-            keys = people.sentences[item].get(field.of, [])
+            # Each sentence or tag that could have been chosen is a yes or a no.
+            keys = list(people.tags) if is_tags else people.sentences[item].get(field.of, [])
             possible = [*keys, *(option.value for option in field.options)]
             decisions = [
                 {name: float(key in chosen) for name, chosen in vote_by_name.items()}

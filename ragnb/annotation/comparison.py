@@ -1,11 +1,12 @@
 """The labels of several annotators next to each other."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from ragnb.annotation.codebook import tag_key
 from ragnb.annotation.labels import id_columns, read_labels, task_of
 from ragnb.annotation.log import same_fields
 from ragnb.annotation.places import Place, flat, places
@@ -33,6 +34,9 @@ class Comparison:
         Item -> the fingerprint of the texts that were labelled, if it is known.
     rows : DataFrame
         The labels as `read_labels` returns them, of all annotators.
+    tags : dict
+        The definition of each tag that is in a codebook or among the labels, by its name. A tag has the name that the first
+        annotator gave it; names that differ only in letter case or white space are those of one tag.
     """
 
     task: Task
@@ -43,6 +47,7 @@ class Comparison:
     sentences: dict[str, dict[str, list[str]]]
     fingerprints: dict[str, str]
     rows: pd.DataFrame
+    tags: dict[str, str]
 
 
 def read_annotators(logs: Any) -> Comparison:
@@ -53,7 +58,7 @@ def read_annotators(logs: Any) -> Comparison:
     """
     sources = several_files(logs) or [logs]
     frames = [log if isinstance(log, pd.DataFrame) else read_labels(log) for log in sources]
-    task = _common_task(frames)
+    task = common_task(frames)
     rows = pd.concat([frame.astype(object) for frame in frames])
     # Frames that are not from `read_labels` may lack some of its columns, which are then empty.
     rows = rows.reindex(columns=list(dict.fromkeys([*COLUMNS, *rows])))
@@ -73,9 +78,15 @@ def read_annotators(logs: Any) -> Comparison:
     }
     _require_sentences(task, sentences)
 
+    tags = common_tags(frames, task)
+    names_by_key = {tag_key(name): name for name in tags}
     labels: dict[str, dict[str, dict[Place, Any]]] = {item: {} for item in sentences}
     for row in rows.to_dict("records"):
-        labels[row["item"]][row["annotator"]] = _values(row, task)
+        values = _values(row, task)
+        for place, value in values.items():
+            if place[0] in task.tag_fields:
+                values[place] = [names_by_key[tag_key(tag)] for tag in value]
+        labels[row["item"]][row["annotator"]] = values
     votes: dict[str, dict[Place, dict[str, Any]]] = {}
     for item, by_name in labels.items():
         votes[item] = {}
@@ -92,10 +103,30 @@ def read_annotators(logs: Any) -> Comparison:
         sentences=sentences,
         fingerprints=texts_of_items["fingerprint"].dropna().to_dict(),
         rows=rows,
+        tags=tags,
     )
 
 
-def _common_task(frames: list[pd.DataFrame]) -> Task:
+def common_tags(frames: Sequence[pd.DataFrame], task: Task) -> dict[str, str]:
+    """The definitions of the tags of several frames of labels, by the first name of each tag.
+
+    A definition is the first that is not empty.
+    """
+    by_key: dict[str, tuple[str, str]] = {}
+    for frame in frames:
+        definitions = dict(frame.attrs.get("codebook", {}))
+        # Frames that were not read from a log have no codebook.
+        for field in task.tag_fields:
+            for tags in frame[field]:
+                for tag in present(tags) or ():
+                    definitions.setdefault(tag, "")
+        for name, definition in definitions.items():
+            first_name, first_definition = by_key.setdefault(tag_key(name), (name, definition))
+            by_key[tag_key(name)] = (first_name, first_definition or definition)
+    return dict(by_key.values())
+
+
+def common_task(frames: list[pd.DataFrame]) -> Task:
     """The task of all frames. Different tasks raise InputError."""
     tasks = [task_of(frame) for frame in frames]
     if any(not same_fields(task.schema(), tasks[0].schema()) for task in tasks):

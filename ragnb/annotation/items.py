@@ -191,6 +191,11 @@ def check_value(field: Field, item: Item, value: Any) -> Any:
     if field.kind == "choice":
         field.check_option(value, what)
         return value
+    if field.kind == "tags":
+        are_tags = not isinstance(value, str) and all(isinstance(tag, str) for tag in value)
+        if not are_tags:
+            raise InputError(f"{what} must be a list of tags, got {value!r:.60}")
+        return list(dict.fromkeys(value))
     # A field of sentences takes keys of sentences and its own special answers.
     allowed = item.keys(field.of) + [option.value for option in field.options]
     allowed_set, chosen = set(allowed), set(value)

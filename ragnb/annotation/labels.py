@@ -57,13 +57,14 @@ def read_labels(log: str | Path | AnnotationSession) -> pd.DataFrame:
         - ``item``, and the columns of its id
         - ``annotator``, ``task``
         - ``status``: ``"labelled"``, ``"started"``, ``"skipped"`` or ``"untouched"`` (it has a note or a flag only)
-        - one column per field, None where it is untouched; a mapping from the sentence if a field is asked of each
+        - one column per field, None where it is untouched; a mapping from the sentence if a field is asked of each; a list
+          of the present names for a field of tags
         - ``source``: ``"human"``, ``"suggestion accepted"``, ``"suggestion changed"``, ``"adjudicated"``, ``"agreed"``;
           ``"mixed"`` if fields differ; None if there is no label
         - ``flag``, ``note``, ``seconds`` spent, ``time`` of the last change (None if none was needed)
         - ``fingerprint`` of the texts that were labelled, and ``sentences``: the keys of the item's sentences
 
-        ``attrs["header"]`` is the header of the log.
+        ``attrs["header"]`` is the header of the log, and ``attrs["codebook"]`` the codebook if the task has one.
 
     Raises
     ------
@@ -79,8 +80,12 @@ def read_labels(log: str | Path | AnnotationSession) -> pd.DataFrame:
         wait_for_actions(str(log))
         header, events = read_log(str(log))
     task = read_task(header["task"])
-    by_item = LabelState(events).items
-    rows = [_row(item, labels, task, header) for item, labels in by_item.items() if labels.touched]
+    state = LabelState(events, task)
+    rows = [
+        _row(item, labels, task, header, state)
+        for item, labels in state.items.items()
+        if labels.touched
+    ]
     # The item, what its labels are about, and details. The columns of the id and the fields are between them.
     first, middle, last = COLUMNS[:1], COLUMNS[1:4], COLUMNS[4:]
     fields = [field.name for field in task.fields]
@@ -88,10 +93,14 @@ def read_labels(log: str | Path | AnnotationSession) -> pd.DataFrame:
     names = dict.fromkeys([*first, *id_columns(header), *middle, *fields, *last])
     frame = pd.DataFrame({name: _column(row.get(name) for row in rows) for name in names})
     frame.attrs["header"] = dict(header)
+    if task.tag_fields:
+        frame.attrs["codebook"] = state.codebook.definitions()
     return frame
 
 
-def _row(item: str, labels: ItemLabels, task: Task, header: Mapping[str, Any]) -> dict[str, Any]:
+def _row(
+    item: str, labels: ItemLabels, task: Task, header: Mapping[str, Any], state: LabelState
+) -> dict[str, Any]:
     """The row of an item in the frame of labels."""
     sources = {details.get("source", "human") for details in labels.details.values()}
     source = None
@@ -103,7 +112,7 @@ def _row(item: str, labels: ItemLabels, task: Task, header: Mapping[str, Any]) -
         "annotator": header.get("annotator", ""),
         "task": task.name,
         "status": labels.status(task, labels.sentences),
-        **nested(labels.values),
+        **nested(state.present(labels.values, names=True)),
         "source": source,
         "flag": labels.flag,
         "note": labels.note,

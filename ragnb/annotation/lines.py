@@ -18,6 +18,7 @@ from typing import Annotated, Any
 from pydantic import Field as Constraint
 from pydantic import PlainValidator
 
+from ragnb.annotation.codebook import CHANGES_OF_CODEBOOK
 from ragnb.annotation.items import plain_id
 from ragnb.annotation.tasks import Field, Task, read_task
 from ragnb.datasets.json_files import json_object
@@ -29,8 +30,9 @@ FORMAT = "ragnb_annotation"
 VERSION = 1
 Event = dict[str, Any]
 
-# Actions that change an item and can be undone, with the attribute of `ragnb.annotation.log.ItemLabels` that they set.
-CHANGES = {"label": "", "note": "note", "flag": "flag", "skip": "skipped"}
+# Actions that change an item or the codebook and can be undone, with the attribute of `ragnb.annotation.log.ItemLabels` that
+# they set.
+CHANGES = {"label": "", "note": "note", "flag": "flag", "skip": "skipped", "codebook": ""}
 
 # The end of a line that has a checksum, with the spaces of Python's or of a browser's JSON.
 SEAL = re.compile(rb',\s*"checksum":\s*"([0-9a-f]{8})"\s*\}\s*\Z')
@@ -160,6 +162,12 @@ def _flag(value: Any) -> bool:
     return value
 
 
+def _change(value: Any) -> str:
+    if value not in CHANGES_OF_CODEBOOK:
+        raise ValueError(f"must be one of {', '.join(CHANGES_OF_CODEBOOK)}, got {value!r:.60}")
+    return value
+
+
 def _mapping(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"must be an object, got {value!r:.60}")
@@ -187,6 +195,7 @@ Name = Annotated[Any, PlainValidator(_name)]
 Number = Annotated[Any, PlainValidator(_number)]
 Time = Annotated[Any, PlainValidator(_time)]
 Flag = Annotated[Any, PlainValidator(_flag)]
+Change = Annotated[Any, PlainValidator(_change)]
 Columns = Annotated[Any, PlainValidator(_columns)]
 Object = Annotated[Any, PlainValidator(_mapping)]
 SentenceKeys = Annotated[Any, PlainValidator(_sentence_keys)]
@@ -246,6 +255,16 @@ class MarkAction(Action):
     value: Flag
 
 
+class CodebookAction(Action):
+    """Changes the codebook while an item is on the screen."""
+
+    change: Change
+    tag: Name
+    name: Name | None = None
+    definition: Words | None = None
+    into: Name | None = None
+
+
 class StepAction(Action):
     """Undoes or redoes the action whose number is ``of``."""
 
@@ -259,9 +278,14 @@ ACTIONS: dict[str, type[Action]] = {
     "note": NoteAction,
     "flag": MarkAction,
     "skip": MarkAction,
+    "codebook": CodebookAction,
     "undo": StepAction,
     "redo": StepAction,
 }
+
+
+# Change of the codebook -> the key that it needs besides the tag.
+NEEDED_BY_CHANGE = {"add": "name", "rename": "name", "define": "definition", "merge": "into"}
 
 
 def check_header(header: Mapping[str, Any], where: str) -> Task:
@@ -306,6 +330,10 @@ class ActionRules:
             sentence_keys = self._keys.get(item, {})
             for entry in action["set"]:
                 self._check_value(entry, sentence_keys, f"{where}, item {item!r}:")
+        if kind == "codebook":
+            needed = NEEDED_BY_CHANGE[action["change"]]
+            if action.get(needed) is None:
+                raise InputError(f"{where}, key {needed}: is missing, but the change needs it")
         # Last, so that nothing can undo an action that was refused.
         if kind in CHANGES:
             self._changes.add((action["n"], item))
@@ -334,6 +362,10 @@ class ActionRules:
         elif field.kind == "text":
             if not isinstance(value, str):
                 raise InputError(f"{what} must be a text, got {value!r:.60}")
+        elif field.kind == "tags":
+            are_tags = isinstance(value, list) and all(isinstance(tag, str) for tag in value)
+            if not are_tags:
+                raise InputError(f"{what} must be a list of tags, got {value!r:.60}")
         else:
             _check_keys(field, value, sentence_keys.get(field.of), what)
 

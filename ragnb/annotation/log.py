@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary, finalize
 
+from ragnb.annotation.codebook import Codebook
 from ragnb.annotation.lines import (
     ADVICE,
     CHANGES,
@@ -449,7 +450,9 @@ class LabelState:
         The actions that can be undone and those that can be redone, the next one last.
     """
 
-    def __init__(self, events: Iterable[Event] = ()) -> None:
+    def __init__(self, events: Iterable[Event] = (), task: Task | None = None) -> None:
+        self.task = task
+        self._codebook: Codebook | None = None
         self.items: dict[str, ItemLabels] = {}
         self.done: list[Event] = []
         self.undone: list[Event] = []
@@ -467,6 +470,7 @@ class LabelState:
     def apply(self, event: Event) -> None:
         """Apply one action of the log."""
         action, item = event["action"], event["item"]
+        self._codebook = None
         self._count_time(event)
         history = self._history.setdefault(item, [])
         if action not in ("undo", "redo"):
@@ -496,6 +500,37 @@ class LabelState:
         self.items[item] = ItemLabels(seconds=self.of(item).seconds)
         _follow(self.items[item], history)
 
+    # ---- tags ----------------------------------------------------------------------------------
+
+    @property
+    def codebook(self) -> Codebook:
+        """The present codebook: the task's, with the changes that were not undone."""
+        if self._codebook is None:
+            self._codebook = Codebook(self.task.codebook if self.task else None)
+            for event in self.done:
+                self._extend(self._codebook, event)
+        return self._codebook
+
+    def _extend(self, codebook: Codebook, event: Event) -> None:
+        """Apply a change to the codebook, or add the tags of labels whose addition is lost."""
+        if event["action"] == "codebook":
+            codebook.apply(event)
+        tag_fields = self.task.tag_fields if self.task else ()
+        for entry in event.get("set", ()):
+            if entry["field"] in tag_fields:
+                for id in entry["value"] or ():
+                    codebook.add(id)
+
+    def present(self, values: Mapping[Place, Any], *, names: bool = False) -> dict[Place, Any]:
+        """Values of an item, in which tags are those of the present codebook: their ids, or their ``names``."""
+        if self.task is None or not self.task.tag_fields:
+            return dict(values)
+        convert = self.codebook.names if names else self.codebook.resolved
+        return {
+            place: convert(value) if place[0] in self.task.tag_fields else value
+            for place, value in values.items()
+        }
+
     def _count_time(self, event: Event) -> None:
         """Add the time since the last action to the item that was on the screen then."""
         time = datetime.fromisoformat(event["time"])
@@ -519,7 +554,7 @@ def _follow(labels: ItemLabels, events: Iterable[Event]) -> None:
         if action in ("label", "agreed"):
             for entry in event["set"]:
                 _set(labels, entry)
-        if action in CHANGES:
+        if action in CHANGES and action != "codebook":
             labels.time = event["time"]
         if action == "label":
             labels.skipped = False  # An item that is labelled is no longer skipped.

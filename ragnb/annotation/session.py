@@ -10,6 +10,8 @@ from typing import Any, TypeVar, cast
 
 import pandas as pd
 
+from ragnb.annotation.codebook import Codebook, definition_text, tag_name
+from ragnb.annotation.codebook_files import with_codebook
 from ragnb.annotation.items import (
     Item,
     build_items,
@@ -81,6 +83,10 @@ class AnnotationSession:
         The same with the real names, for the log, if the names in `others` are letters.
     header
         Anything else to store in the header of a new log.
+    codebook
+        The tags to begin with, for a task with a field of tags, such as ``"error_analysis"``: a mapping from names to
+        definitions, a list of names, a frame with the columns ``tag`` and ``definition``, or the log of another annotator.
+        A log that exists keeps its codebook.
 
     Attributes
     ----------
@@ -115,8 +121,9 @@ class AnnotationSession:
         others: Votes | None = None,
         named: Votes | None = None,
         header: Mapping[str, Any] | None = None,
+        codebook: Any = None,
     ) -> None:
-        self.task, self.annotator = read_task(task), str(annotator).strip()
+        self.task, self.annotator = with_codebook(task, codebook), str(annotator).strip()
         if not self.annotator:
             raise InputError("annotator must be the name of a person, got an empty text")
         self.items = build_items(examples, self.task, id=id)
@@ -135,13 +142,16 @@ class AnnotationSession:
             {**new_header, **(header or {}), "ragnb": __version__},
         )
         self.notices = [self.log.imported] if self.log.imported else []
-        guideline = read_task(self.log.header["task"]).guideline
+        logged_task = read_task(self.log.header["task"])
+        guideline = logged_task.guideline
+        # The changes in the log are those of its first codebook.
+        self.task = replace(self.task, codebook=logged_task.codebook)
         if guideline != self.task.guideline:
             self.task = replace(self.task, guideline=guideline)
             self._warn(
                 f"{self.log.path.name} was started with another guideline, which is still used"
             )
-        self.state = LabelState(self.log.events)
+        self.state = LabelState(self.log.events, self.task)
         try:
             self._compare_with_log()
         except InputError:
@@ -202,6 +212,16 @@ class AnnotationSession:
         """The labels of the item on the screen."""
         return self.state.of(self.item.id)
 
+    @property
+    def values(self) -> dict[Place, Any]:
+        """The values of the item on the screen by place, in which tags are ids of the present codebook."""
+        return self.state.present(self.labels.values)
+
+    @property
+    def codebook(self) -> Codebook:
+        """The present codebook, which is empty if the task has no field of tags."""
+        return self.state.codebook
+
     def status(self, item: Item) -> str:
         """``"labelled"``, ``"started"``, ``"skipped"`` or ``"untouched"``."""
         return self.state.of(item.id).status(self.task, item.sentences)
@@ -215,9 +235,10 @@ class AnnotationSession:
         if self.blind:
             return {}
         suggested = self.suggested.get(self.item.id, {})
-        return {
+        untouched = {
             place: value for place, value in suggested.items() if place not in self.labels.values
         }
+        return self.state.present(untouched)
 
     def progress(self) -> dict[str, Any]:
         """The numbers of items, in total, by status and with a flag, and the seconds that are left at the median pace.
@@ -286,7 +307,7 @@ class AnnotationSession:
 
     @_alone
     def label(self, field: str, value: Any, sentence: str | None = None) -> None:
-        """Give a place of the item on the screen a value; None makes it untouched again.
+        """Give a place of the item on the screen a value; None makes it untouched again. Tags are given by their names.
 
         Raises
         ------
@@ -294,7 +315,7 @@ class AnnotationSession:
             The task or the item does not have the value, field or sentence.
         """
         place, task_field = self._place(field, sentence)
-        checked = check_value(task_field, self.item, value)
+        checked = self._checked(task_field, value)
         self._label({place: checked, **self._implied(task_field, checked, sentence)})
 
     @_alone
@@ -308,16 +329,16 @@ class AnnotationSession:
     ) -> None:
         """Add keys to a field of sentences, or remove them if all of them are in it; `on` forces one of the two.
 
-        An untouched field stays untouched if there are no keys.
+        An untouched field stays untouched if there are no keys. For a field of tags, the keys are names of tags.
         """
         place, task_field = self._place(field, sentence)
-        keys = check_value(task_field, self.item, keys)
+        keys = self._checked(task_field, keys)
         if not keys:
             return
-        chosen = set(self.labels.values.get(place, self.suggestion().get(place, [])))
+        chosen = set(self.values.get(place, self.suggestion().get(place, [])))
         is_adding = not set(keys) <= chosen if on is None else on
         chosen = chosen | set(keys) if is_adding else chosen - set(keys)
-        self._label({place: check_value(task_field, self.item, chosen)})
+        self._label({place: self._checked(task_field, chosen)})
 
     @_alone
     def accept(self) -> bool:
@@ -353,6 +374,62 @@ class AnnotationSession:
         """Redo the action that was undone last, and show its item. Return None if there is none."""
         return self._step_back("redo", self.state.undone)
 
+    # ---- tags ----------------------------------------------------------------------------------
+
+    @_alone
+    def tag(self, name: str, field: str = "") -> None:
+        """Give the item on the screen a tag, which is added to the codebook if it is new.
+
+        A name that differs from that of a tag only in letter case or white space means this tag, and so does an earlier
+        name of it. If the item has the tag already, nothing changes.
+        """
+        self._require_tags()
+        id = self.codebook.find(tag_name(name))
+        if id is None:
+            id = self.add_tag(name)
+        name_of_field = field or self.task.tag_fields[0]
+        if id not in self.values.get((name_of_field, None), ()):
+            self.toggle(name_of_field, [id], on=True)
+
+    @_alone
+    def add_tag(self, name: str, definition: str = "") -> str:
+        """Add a tag to the codebook, and return its id.
+
+        Raises
+        ------
+        InputError
+            The name is blank or too long, or a tag has it already or had it earlier, apart from letter case and white space.
+        """
+        self._require_tags()
+        new_name = self.codebook.new_name(name)
+        content = {"name": new_name, "definition": definition_text(definition)}
+        self._change_codebook("add", new_name, **content)
+        return new_name
+
+    @_alone
+    def rename_tag(self, tag: str, name: str) -> None:
+        """Give a tag another name, which it then has wherever it was used. InputError as in `add_tag`."""
+        id = self.codebook.id_of(tag)
+        new_name = self.codebook.new_name(name, of=id)
+        if new_name != self.codebook.tags[id].name:
+            self._change_codebook("rename", id, name=new_name)
+
+    @_alone
+    def define_tag(self, tag: str, definition: str) -> None:
+        """Replace the definition of a tag."""
+        id = self.codebook.id_of(tag)
+        text = definition_text(definition)
+        if text != self.codebook.tags[id].definition:
+            self._change_codebook("define", id, definition=text)
+
+    @_alone
+    def merge_tags(self, tag: str, into: str) -> None:
+        """Merge a tag into another one, which then replaces it wherever it was used."""
+        id, target = self.codebook.id_of(tag), self.codebook.id_of(into)
+        if id == target:
+            raise InputError(f"a tag can only be merged into another one, got {tag!r} twice")
+        self._change_codebook("merge", id, into=target)
+
     def close(self) -> None:
         """Close the log, so that other sessions can write to it."""
         self.log.close()
@@ -375,7 +452,7 @@ class AnnotationSession:
 
     def _follow_log(self) -> None:
         """Read labels and statuses from the actions in the log."""
-        self.state = LabelState(self.log.events)
+        self.state = LabelState(self.log.events, self.task)
         self.statuses = [self.status(item) for item in self.items]
 
     def _change(self, action: str, **content: Any) -> None:
@@ -383,6 +460,23 @@ class AnnotationSession:
         if self.labels.fingerprint != self.item.fingerprint:
             self.go(self.number)
         self.record({"action": action, "item": self.item.id, **content})
+
+    def _change_codebook(self, change: str, id: str, **content: Any) -> None:
+        """Record a change of the codebook. An undo shows the item that was on the screen."""
+        self._change("codebook", change=change, tag=id, **content)
+
+    def _require_tags(self) -> None:
+        """Raise InputError if the task has no field of tags."""
+        if not self.task.tag_fields:
+            raise InputError(
+                f"the task {self.task.name!r} has no field of tags; use a task such as 'error_analysis'"
+            )
+
+    def _checked(self, field: Field, value: Any) -> Any:
+        """Check a value of the item on the screen; the names of tags become ids."""
+        if field.kind == "tags" and value is not None:
+            return self.codebook.ids(value)
+        return check_value(field, self.item, value)
 
     def _label(self, values: Mapping[Place, Any]) -> None:
         """Record labels of the item on the screen, by place."""
@@ -427,7 +521,7 @@ class AnnotationSession:
         implied: dict[Place, Any] = {}
         for name, implied_value in field.implied(value).items():
             other = self.task.field(name)
-            checked = check_value(other, self.item, implied_value)
+            checked = self._checked(other, implied_value)
             keys: list[Any] = [None]
             if other.each:
                 keys = self.item.keys(self.task.unit) if sentence is None else [sentence]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.annotation.codebook import Codebook
 from ragnb.annotation.conversions import conversion_of
 from ragnb.annotation.items import Item, check_value, item_ids
 from ragnb.annotation.places import Place, places
@@ -47,4 +48,17 @@ def suggested_values(
         by_item[item.id] = {
             place: check_value(task.field(place[0]), item, value) for place, value in values.items()
         }
+        for place, value in by_item[item.id].items():
+            if task.field(place[0]).kind == "tags":
+                by_item[item.id][place] = _known_tags(value, task, item)
     return by_item
+
+
+def _known_tags(tags: Sequence[str], task: Task, item: Item) -> list[str]:
+    """The ids of suggested tags. InputError if the codebook with which the task begins lacks one."""
+    try:
+        return Codebook(task.codebook).ids(tags)
+    except InputError as error:
+        raise InputError(
+            f"the suggestions for {item.id!r} do not fit: {error}; pass codebook= with their tags"
+        ) from None

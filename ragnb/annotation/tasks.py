@@ -12,6 +12,7 @@ import pydantic
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, StrictBool, StrictInt, StrictStr
 from pydantic.dataclasses import dataclass
 
+from ragnb.annotation.codebook import tag_key, tag_name
 from ragnb.arguments import accepts, accepts_fields
 from ragnb.errors import InputError, check_choice
 from ragnb.printing import described
@@ -22,6 +23,9 @@ FREE = "bcdhilqrstuvwy"
 # Columns of every frame of labels, which cannot be names of fields.
 COLUMNS = ("item", "annotator", "task", "status", "source", "flag", "note", "seconds", "time",
            "fingerprint", "sentences")  # fmt: skip
+
+# Kinds of fields whose values are lists, which may be empty.
+LISTS = ("sentences", "tags")
 
 Value = StrictStr | StrictBool | StrictInt
 Name = Annotated[str, pydantic.Field(min_length=1)]
@@ -96,6 +100,7 @@ class Field:
         - ``"choice"``: one of the `options`
         - ``"sentences"``: any number of the sentences (or words) of the part `of`; `options` are further possible answers
         - ``"text"``: a free text
+        - ``"tags"``: any number of the tags of the task's `Task.codebook`, to which the annotator can add
     key
         The letter that makes it the active field; by default the first free letter of the label.
     options
@@ -111,7 +116,7 @@ class Field:
 
     name: Name
     label: str = ""
-    kind: Literal["choice", "sentences", "text"] = "choice"
+    kind: Literal["choice", "sentences", "text", "tags"] = "choice"
     key: Annotated[str, AfterValidator(_free_key)] = ""
     options: Annotated[Options, pydantic.Field(max_length=9)] = ()
     each: bool = False
@@ -125,6 +130,11 @@ class Field:
             raise InputError(f"an option of {self.name!r} is given twice")
         if self.kind == "choice" and len(values) < 2:
             raise InputError(f"{self.name!r} is a choice and needs at least two options")
+        if self.kind == "tags" and (values or self.each):
+            raise InputError(
+                f"{self.name!r} is a field of tags, which has no options and is asked once per item; tags are in the "
+                "codebook of the task"
+            )
         if self.name in COLUMNS:
             raise InputError(
                 f"{self.name!r} is the name of a column that all tables of labels have; rename the field"
@@ -159,6 +169,18 @@ class Field:
 Labels = tuple[Value, ...] | Literal["some", "none"]
 
 
+def _tags_once(codebook: dict[str, str]) -> dict[str, str]:
+    """Return a codebook with clean names; ValueError if two tags differ only in letter case or white space."""
+    tags = {tag_name(name): definition for name, definition in codebook.items()}
+    if len({tag_key(name) for name in tags}) < len(codebook):
+        raise ValueError("two tags have the same name, apart from letter case and white space")
+    return tags
+
+
+# Name of each tag -> its definition.
+Definitions = Annotated[dict[str, str], AfterValidator(_tags_once)]
+
+
 @accepts_fields
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class Contradiction:
@@ -173,7 +195,7 @@ class Contradiction:
         What the annotator shows. ``{}`` stands for the key of the sentence.
     labels
         By the name of the field, the labels that cannot occur together: some of its options, or ``"some"`` or ``"none"`` for
-        a field of sentences. If a field is asked of each sentence of the response, each sentence is examined.
+        a field of sentences or tags. If a field is asked of each sentence of the response, each sentence is examined.
     some, every
         Likewise, for fields that are asked of each sentence of the response: some sentence has one of these labels, or every
         sentence has. Both are examined when all sentences are labelled.
@@ -230,7 +252,7 @@ class Contradiction:
 
 def _check_labels(field: Field, labels: Labels, where: str) -> None:
     """Raise InputError unless a field has the labels of a contradiction."""
-    if field.kind == "sentences":
+    if field.kind in LISTS:
         check_choice(labels, ("some", "none"), f"{where}: labels of {field.name!r}")
     elif field.kind == "choice" and not isinstance(labels, str):
         for label in labels:
@@ -280,6 +302,8 @@ class Task:
         with a text.
     contradictions
         Labels that cannot all be right. The annotator warns of them; see `Contradiction`.
+    codebook
+        The tags to begin with, each with its definition, if the task has a field of tags.
 
     Raises
     ------
@@ -294,8 +318,11 @@ class Task:
     guideline: str = ""
     shows: tuple[str, ...] = ("question", "references", "documents", "response")
     contradictions: tuple[Contradiction, ...] = ()
+    codebook: Definitions = pydantic.Field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.codebook and not self.tag_fields:
+            raise InputError(f"task {self.name!r} has a codebook, but no field of tags")
         names = [field.name for field in self.fields]
         keys = [field.key for field in self.fields]
         for what, values in (("name", names), ("key", keys)):
@@ -319,6 +346,11 @@ class Task:
             contradiction.check({field.name: field for field in self.fields})
 
     @property
+    def tag_fields(self) -> tuple[str, ...]:
+        """Names of the fields whose values are tags of the codebook."""
+        return tuple(field.name for field in self.fields if field.kind == "tags")
+
+    @property
     def unit(self) -> str:
         """The part whose sentences a field with ``each`` is asked of: ``"claims"`` if they are shown, or ``"response"``."""
         return "claims" if "claims" in self.shows else "response"
@@ -335,8 +367,9 @@ class Task:
         What earlier versions did not have is left out where it is empty, so that they can read the task.
         """
         schema = json.loads(json.dumps(asdict(self)))
-        if not schema["contradictions"]:
-            del schema["contradictions"]
+        for name in ("contradictions", "codebook"):
+            if not schema[name]:
+                del schema[name]
         for field in schema["fields"]:
             for option in field["options"]:
                 if not option["sign"]:
@@ -344,12 +377,15 @@ class Task:
         return schema
 
     def answers(self) -> dict[str, Any]:
-        """The schema without contradictions and signs, which do not change what a label means."""
+        """The schema without contradictions and signs, which do not change what a label means, and without the codebook.
+
+        Every annotator has a codebook, and its tags are compared by name.
+        """
         fields = []
         for field in self.fields:
             options = tuple(replace(option, sign="") for option in field.options)
             fields.append(replace(field, options=options))
-        return replace(self, fields=tuple(fields), contradictions=()).schema()
+        return replace(self, fields=tuple(fields), contradictions=(), codebook={}).schema()
 
 
 def plain(value: Any) -> Any:
@@ -398,7 +434,8 @@ _FILE = resources.files("ragnb") / "annotation/data/tasks.toml"
 # The tasks that have a name: ``trace`` (RAGBench's sentence labels), ``verdict`` (whether a
 # response answers its question), ``rgb`` (RGB's three labels), ``language``, ``preference``
 # (which of two responses is better), ``claims`` and ``spans`` (what the passages support),
-# ``grades`` (MTRAG's four criteria).
+# ``grades`` (MTRAG's four criteria), ``error_analysis`` (an open note and tags of a codebook that
+# grows).
 TASKS = {
     task["name"]: read_task(task)
     for task in tomllib.loads(_FILE.read_text(encoding="utf-8"))["tasks"]

@@ -1,5 +1,6 @@
 """An item of an annotation as the browser draws it, and as a static page with its labels."""
 
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
@@ -37,6 +38,7 @@ def task_of(task: Task) -> dict[str, Any]:
         "guideline": spelled(task.guideline),
         "fields": fields,
         "unit": task.unit,
+        "codebook": list(task.codebook.items()),
         "contradictions": [
             asdict(contradiction) | {"message": spelled(contradiction.message)}
             for contradiction in task.contradictions
@@ -76,7 +78,8 @@ def state_of(session: AnnotationSession) -> dict[str, Any]:
     """Return what may change with an action: labels, suggestions, what is missing, progress, and when it was saved."""
     item, labels, suggestion = session.item, session.labels, session.suggestion()
     return {
-        "values": nested(labels.values),
+        "values": nested(session.values),
+        "codebook": _codebook_of(session),
         "suggested": nested(suggestion),
         "suggested_by": spelled(session.suggested_by) if suggestion else "",
         "others": [
@@ -93,6 +96,22 @@ def state_of(session: AnnotationSession) -> dict[str, Any]:
         "end": _end(session),
         "saved": _saved(session),
     }
+
+
+def _codebook_of(session: AnnotationSession) -> list[list[Any]]:
+    """Return each tag of the codebook: its id, name and definition, and the number of items that have it."""
+    if not session.task.tag_fields:
+        return []
+    counts: Counter[str] = Counter()
+    for item in session.items:
+        present = session.state.present(session.state.of(item.id).values)
+        counts.update(
+            {id for name in session.task.tag_fields for id in present.get((name, None), ())}
+        )
+    return [
+        [tag.id, spelled(tag.name), spelled(tag.definition), counts[tag.id]]
+        for tag in session.codebook.tags.values()
+    ]
 
 
 def _saved(session: AnnotationSession) -> str:
@@ -182,6 +201,7 @@ def static_page(session: AnnotationSession) -> Markup:
             session=session,
             task=task,
             fields={field["name"]: field for field in task["fields"]},
+            tag_names={id: name for id, name, _, _ in state["codebook"]},
             letters=_letters(session.task, state["values"]),
             page=page_of(session.task, session.item, session.number),
             **state,

@@ -13,7 +13,7 @@ import pandas as pd
 import traitlets
 
 from ragnb.annotation.session import AnnotationSession
-from ragnb.annotation.tasks import Task
+from ragnb.annotation.tasks import LISTS, Task
 from ragnb.arguments import accepts
 from ragnb.errors import InputError, RagnbError
 from ragnb.markup import Markup, join, spelled, tag
@@ -50,13 +50,14 @@ class Annotator(anywidget.AnyWidget):
         instead of all parameters.
     task
         ``"trace"``, ``"verdict"``, ``"rgb"``, ``"language"``, ``"preference"``, ``"claims"``,
-        ``"spans"``, ``"grades"``, a `ragnb.annotation.tasks.Task`, or a mapping that declares one.
+        ``"spans"``, ``"grades"``, ``"error_analysis"``, a `ragnb.annotation.tasks.Task`, or a
+        mapping that declares one.
     annotator
         Name of the person who labels.
     path
         Log to which every action is appended (``"ana.jsonl"``), or a folder for it. Labels in an
         existing log are restored.
-    suggestions, suggested_by, blind, id
+    suggestions, suggested_by, blind, id, codebook
         See `ragnb.annotation.session.AnnotationSession`.
 
     Attributes
@@ -92,6 +93,7 @@ class Annotator(anywidget.AnyWidget):
         suggested_by: str = "suggestion",
         blind: bool = False,
         id: str | Sequence[str] = "example_id",
+        codebook: Any = None,
     ) -> None:
         if not isinstance(examples, AnnotationSession):
             if not str(path):
@@ -105,6 +107,7 @@ class Annotator(anywidget.AnyWidget):
                 suggested_by=suggested_by,
                 blind=blind,
                 id=id,
+                codebook=codebook,
             )
         self.session = examples
         self.session.go(self.session.number)
@@ -226,6 +229,8 @@ class Annotator(anywidget.AnyWidget):
                 message["field"], message["keys"], message.get("sentence"), on=message.get("on")
             ),
             "accept": lambda message: None if session.accept() else "nothing is suggested here",
+            "tag": lambda message: session.tag(message["name"], message["field"]),
+            "codebook": self._change_codebook,
             "flag": lambda message: session.flag(),
             "skip": lambda message: self._skip(),
             "note": lambda message: session.note(message["text"]),
@@ -236,6 +241,16 @@ class Annotator(anywidget.AnyWidget):
             "next": lambda message: self._next(),
             "done": lambda message: self._missing() or self._next(),
         }
+
+    def _change_codebook(self, message: Mapping[str, Any]) -> None:
+        """Rename, define or merge a tag."""
+        session, tag, change = self.session, message["tag"], message["change"]
+        if change == "rename":
+            session.rename_tag(tag, message["name"])
+        elif change == "define":
+            session.define_tag(tag, message["definition"])
+        else:
+            session.merge_tags(tag, message["into"])
 
     def _next(self) -> str | None:
         """Go to the next item to be labelled. Return a sentence if there is none."""
@@ -248,7 +263,7 @@ class Annotator(anywidget.AnyWidget):
         name, sentence = self.session.missing()[0]
         field = self.session.task.field(name)
         where = f" [{sentence}]" if sentence else ""
-        none = " (e for none)" if field.kind == "sentences" else ""
+        none = " (e for none)" if field.kind in LISTS else ""
         return f"still missing: {spelled(field.label)}{where}{none}; press . to skip"
 
     def _skip(self) -> str | None:

@@ -9,11 +9,12 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.annotation.codebook_files import with_codebook
 from ragnb.annotation.items import build_items
 from ragnb.annotation.lines import FORMAT, VERSION
 from ragnb.annotation.session import pinned
 from ragnb.annotation.suggestions import suggested_values
-from ragnb.annotation.tasks import Task, hashed, read_task
+from ragnb.annotation.tasks import Task, hashed
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.markup import Markup
@@ -32,6 +33,7 @@ def export_annotator(
     suggestions: Any = None,
     suggested_by: str = "suggestion",
     id: str | Sequence[str] = "example_id",
+    codebook: Any = None,
 ) -> Path:
     """Write the annotator as one HTML file, which opens in a browser without a server or a network.
 
@@ -52,7 +54,7 @@ def export_annotator(
     annotator
         Name of the person who labels. Without it, the page asks for the name, so that one file can
         go to several people.
-    suggestions, suggested_by, id
+    suggestions, suggested_by, id, codebook
         See `ragnb.annotation.session.AnnotationSession`.
 
     Returns
@@ -65,18 +67,19 @@ def export_annotator(
     InputError
         If the examples, the task or the suggestions cannot be used, or the file cannot be written.
     """
-    checked_task = read_task(task)
+    checked_task = with_codebook(task, codebook)
     path = Path(path).expanduser()
     items = build_items(examples, checked_task, id=id)
     suggested = suggested_values(suggestions, items, checked_task, id=id)
+    contents = [checked_task.answers(), [[item.id, item.fingerprint] for item in items]]
+    if checked_task.codebook:
+        contents.append(checked_task.codebook)
     handout = {
         "header": {
             FORMAT: VERSION,
             "task": checked_task.schema(),
             "id": id if isinstance(id, str) else list(id),
-            "handout": hashed(
-                [checked_task.answers(), [[item.id, item.fingerprint] for item in items]]
-            ),
+            "handout": hashed(contents),
             "ragnb": __version__,
         },
         "annotator": annotator.strip(),

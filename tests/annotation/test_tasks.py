@@ -188,6 +188,10 @@ def test_every_task_is_labelled_and_joined(name, tmp_path):
             value = field.options[0].value
         elif field.kind == "sentences":
             value = item.keys(field.of)[:1]
+        elif field.kind == "tags":
+            value = [session.add_tag("a tag")]
+        else:
+            value = "a text"
         for sentence in item.keys(unit) if field.each else [None]:
             session.label(field.name, value, sentence)
     assert session.progress()["labelled"] == 1

@@ -5,6 +5,8 @@ import re
 import pytest
 from browser.screen import annotate, shown
 
+from ragnb.annotation import read_labels
+
 pytestmark = pytest.mark.browser
 
 
@@ -227,3 +229,34 @@ def test_who_decides_blindly_sees_letters_and_gets_no_name(book):
         assert name not in book.content()
         assert not [frame for frame in book.received if name in frame]
     assert screen.said()[-1]["of"] == {"Zoe": True, "Yan": False}, "the log keeps the names"
+
+
+def test_tags_of_a_codebook_in_the_notebook(book):
+    screen = annotate(
+        book, "tags", "error_analysis", "verdict_items()", ", codebook={'refusal': 'No answer.'}"
+    )
+    screen.press("1", "+")
+    screen.type("Echo <b>")
+    screen.press("Enter")
+    screen.type("refusal")
+    screen.press("Enter", "Escape", "Enter")
+    assert "book 2" in screen.question
+    screen.press("2", "w")
+    screen.type("repeats the question")
+    screen.press("Escape", "n", "e")
+    assert "3 of 3 labelled" in screen.root.locator(".count").first.inner_text()
+    book.get_by_text("codebook: 2 tags").click()
+    name = screen.root.get_by_label("name of the tag").nth(1)
+    name.fill("REFUSAL")
+    name.press("Tab")
+    screen.wait_for_message("the codebook already has the tag 'refusal'; merge the two tags")
+    assert name.input_value() == "Echo <b>"
+    name.fill("echoed")
+    name.press("Tab")
+    screen.settle()
+    labels = read_labels(screen.log)
+    assert labels["tags"].tolist() == [["refusal", "echoed"], ["echoed"], []]
+    assert labels["open_note"].tolist() == [None, "repeats the question", None]
+    screen.button("undo").click()
+    screen.settle()
+    assert read_labels(screen.log)["tags"].tolist()[1] == ["Echo <b>"]

@@ -11,7 +11,7 @@ from browser.test_hostile_widgets import ANNOTATORS, check_inert
 from hostile import PAYLOADS, visible
 
 import ragnb
-from ragnb.annotation import AnnotationSession, adjudicate, join_labels, read_labels
+from ragnb.annotation import AnnotationSession, adjudicate, join_labels, read_codebook, read_labels
 
 pytestmark = pytest.mark.browser
 
@@ -307,8 +307,10 @@ def test_after_the_last_item_the_download_has_the_focus(person, tmp_path):
 def test_every_text_stands_out_and_fits_a_narrow_window(person, tmp_path):
     turns = ragnb.load_study("mtrag").query("turn == 3").head(2)
     turns = turns.assign(passages=[["A passage."] * 3] * 2, claims=[["One.", "Two."]] * 2)
-    for task in ("spans", "claims", "grades"):
-        ana = Sheet(person(), hand_out(turns, task, tmp_path, id=["example_id", "system"]))
+    tags = {"a tag": "with a definition", "x" * 100: ""}
+    for task in ("spans", "claims", "grades", "error_analysis"):
+        more = {"codebook": tags} if task == "error_analysis" else {}
+        ana = Sheet(person(), hand_out(turns, task, tmp_path, id=["example_id", "system"], **more))
         ana.page.set_viewport_size({"width": 420, "height": 900})
         ana.press("1 x ArrowRight Shift+ArrowRight x f m a Escape ? g g")
         for scheme in ("light", "dark"):
@@ -338,6 +340,65 @@ def test_spans_are_marked_by_mouse_and_by_keys_in_the_direction_of_the_text(pers
     english, arabic = SPANS["response"]
     assert [english[a:b] for a, b in spans[0]] == ["in Norway", "has 9 fjords"]
     assert [arabic[a:b] for a, b in spans[1]] == ["هي عاصمة"]
+
+
+def test_a_codebook_grows_while_a_person_reads(person, tmp_path):
+    frame = verdict_items(6)
+    path = hand_out(frame, "error_analysis", tmp_path, codebook={"refusal": "Gives no answer."})
+    computer = person()
+    ana = Sheet(computer, path)
+    box = ana.page.get_by_role("combobox", name="write a tag")
+    ana.press("w")
+    ana.page.keyboard.type("does not answer <b>")
+    ana.press("Escape t 1")
+    ana.sees_chosen("refusal")
+    ana.press("+")
+    for name in ("echo", "لغة خاطئة", " REFUSAL "):
+        ana.page.keyboard.type(name)
+        ana.page.keyboard.press("Enter")
+    ana.sees_chosen("لغة خاطئة")
+    assert box.input_value() == ""
+    ana.press("Escape Enter")
+    assert ana.number == 2
+    ana.press("2 + r Escape n e")
+    ana.sees("3 of 6 labelled")
+    assert box.input_value() == "r", "what was not entered stays in the box"
+    ana.page.get_by_text("codebook: 3 tags").click()
+    echo = ana.page.locator(".tag").nth(1)
+    echo.get_by_label("name of the tag").fill("Refusal")
+    ana.page.keyboard.press("Tab")
+    ana.sees('the codebook already has the tag "refusal"; merge the two tags, or choose another')
+    assert echo.get_by_label("name of the tag").input_value() == "echo"
+    ana.page.get_by_role("button", name="seen").click()
+    echo.get_by_label("name of the tag").fill("echoed prompt")
+    ana.page.keyboard.press("Tab")
+    echo.get_by_label("definition of the tag").fill("Repeats the prompt.")
+    ana.page.keyboard.press("Tab")
+    ana.sees("2 items")
+    ana.page.locator(".tag").nth(2).get_by_label("merge").select_option("echoed prompt")
+    ana.sees("codebook: 2 tags")
+    other = Sheet(computer, path)
+    other.sees("codebook: 2 tags")
+    other.press("z")
+    ana.sees("codebook: 3 tags")
+    other.press("Z")
+    ana.sees("codebook: 2 tags")
+    file = ana.download(tmp_path)
+    labels = read_labels(file)
+    assert labels["tags"].tolist() == [["refusal", "echoed prompt"], ["echoed prompt"], []]
+    assert labels["open_note"].tolist() == ["does not answer <b>", None, None]
+    codebook = read_codebook(file)
+    assert codebook["definition"].tolist() == ["Gives no answer.", "Repeats the prompt."]
+    assert codebook["earlier"].tolist() == [[], ["echo", "لغة خاطئة"]]
+    session = AnnotationSession(frame, "error_analysis", "Ana", file)
+    session.go("v/4")
+    session.tag("echo")
+    session.log.write_jsonl(tmp_path / "continued.jsonl")
+    there = Sheet(person(), path)
+    there.page.get_by_label("add a labels file").set_input_files(tmp_path / "continued.jsonl")
+    there.sees("4 of 6 labelled")
+    (tmp_path / "there").mkdir()
+    assert read_labels(there.download(tmp_path / "there"))["tags"][3] == ["echoed prompt"]
 
 
 def test_a_key_that_was_changed_is_shown_and_stays(person, tmp_path):

@@ -8,7 +8,7 @@ from hostile import ELEMENTS, PAYLOADS, visible
 pytestmark = pytest.mark.browser
 
 ANNOTATORS = set(
-    "b button details div input kbd option p pre progress section select small span summary sup textarea".split()
+    "b bdi button datalist details div input kbd option p pre progress section select small span summary sup textarea".split()
 )
 """The elements of which the annotator is made."""
 

@@ -7,9 +7,11 @@ import { hits, matchingTexts } from "../../../ragnb/widgets/static/src/search.mj
 import { nextPlace } from "../../../ragnb/widgets/static/src/work.mjs";
 
 const FIELDS = [{ name: "relevant", key: "r", options: [] }, { name: "verdict", key: "v", options: ["correct", "incorrect"] }];
+const TAGS = { name: "tags", key: "t", kind: "tags", options: [] };
 
 test("every key of the table and of a field means what the help says, and no other does", () => {
-  const keys = new Keys({ name: "any", fields: FIELDS });
+  const keys = new Keys({ name: "any", fields: [...FIELDS, TAGS] });
+  assert.equal(new Keys({ name: "any", fields: FIELDS }).act({ key: "+" }), null, "no tags");
   for (const [act, those] of ACTS) for (const key of those) assert.equal(keys.act({ key }).act, act, key);
   assert.equal(new Set(ACTS.flatMap(([, those]) => those)).size, ACTS.flatMap(([, those]) => those).length);
   assert.deepEqual(keys.act({ key: "V" }), { act: "field", name: "verdict" });

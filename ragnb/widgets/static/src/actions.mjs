@@ -1,6 +1,8 @@
 // What an action of the hand-out may contain. Whatever comes from a storage or a file is checked here before it is used.
 
-const NAMES = ["open", "agreed", "undo", "redo", "label", "note", "flag", "skip"];
+const NAMES = ["open", "agreed", "undo", "redo", "label", "note", "flag", "skip", "codebook"];
+// Change of the codebook, and the key that it needs besides the tag.
+const CHANGES_OF_CODEBOOK = { add: "name", rename: "name", define: "definition", merge: "into" };
 const TIME = /^\d{4}-\d\d-\d\dT/;
 
 /**
@@ -45,6 +47,9 @@ export function checked(action, { task, items }) {
     case "redo":
       check(isText(of), "no other action that it is about");
       break;
+    case "codebook":
+      check(changesCodebook(action), "no change of the codebook");
+      break;
     case "label":
     case "agreed":
       check(Array.isArray(set), "no list of labels");
@@ -61,6 +66,11 @@ function check(condition, problem) {
   }
 }
 
+function changesCodebook(action) {
+  const { change, tag } = action;
+  return isText(tag) && Object.hasOwn(CHANGES_OF_CODEBOOK, change) && isText(action[CHANGES_OF_CODEBOOK[change]]);
+}
+
 // Whether a value can be given to a place of an item.
 function allows(task, page, { field: name, sentence = null, value }) {
   const field = task.fields.find((candidate) => candidate.name === name);
@@ -73,6 +83,9 @@ function allows(task, page, { field: name, sentence = null, value }) {
   }
   if (field.kind === "text") {
     return isText(value);
+  }
+  if (field.kind === "tags") {
+    return Array.isArray(value) && value.every(isText);
   }
   if (field.kind === "choice") {
     return optionValues(field).includes(value);

@@ -8,7 +8,7 @@ import { BUTTONS, Keys } from "./keys.mjs";
 import { guideOf, helpOf, searchOf } from "./panels.mjs";
 import { Saving } from "./saving.mjs";
 import { Sentences } from "./sentences.mjs";
-import { ALL_DONE, Work } from "./work.mjs";
+import { ALL_DONE, Work, isList } from "./work.mjs";
 
 const MODIFIERS = ["Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock"];
 const TEXT_FIELDS = ["INPUT", "TEXTAREA"];
@@ -322,13 +322,14 @@ class Annotator {
     switch (act) {
       case "move": return this.sentences.move(step, extend, sideways);
       case "option": return this.choose(number);
-      case "field": return this.go(() => this.work.goToField(name));
+      case "field": return this.goToField(name);
       case "toggle": return this.toggle();
       case "empty": return this.give([]);
       case "clear": return this.give(null);
       case "next": return this.send("move", { step: 1 });
       case "previous": return this.send("move", { step: -1 });
       case "done": return this.finishItem();
+      case "tag": return this.fields.tags.focus();
       case "memo": return this.fields.showNote(true);
       case "jump": return this.showItems();
       case "auto": return this.changeAuto();
@@ -339,6 +340,14 @@ class Annotator {
       case "sentence back": return this.go(() => this.work.goToSentenceBy(-1));
       case "leave": return this.leave();
       default: return this.send(act);
+    }
+  }
+
+  // A free text has the focus at once, so that somebody can write.
+  goToField(name) {
+    this.go(() => this.work.goToField(name));
+    if (this.work.field.kind === "text") {
+      this.fields.write(name);
     }
   }
 
@@ -410,7 +419,7 @@ class Annotator {
     if (!option) {
       return;
     }
-    if (field.kind === "sentences") {
+    if (isList(field)) {
       this.sendHere("toggle", { keys: [option.value] });
     } else {
       this.give(option.value);
@@ -419,9 +428,9 @@ class Annotator {
 
   // Gives the active place a value and goes on to the next place, or item; null makes the place untouched again.
   give(value) {
-    const { kind, label } = this.work.field;
-    if (Array.isArray(value) && kind !== "sentences") {
-      this.saving.say(`${label} needs one of its options`);
+    const { field } = this.work;
+    if (Array.isArray(value) && !isList(field)) {
+      this.saving.say(`${field.label} needs one of its options`);
       return;
     }
     this.sendHere("label", { value });

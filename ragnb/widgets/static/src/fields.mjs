@@ -2,6 +2,10 @@
 
 import { contradictionsOf } from "./contradictions.mjs";
 import { kbd, node, whenTyped } from "./dom.mjs";
+import { TagBox } from "./tag_box.mjs";
+import { isList } from "./work.mjs";
+
+const MOST_DIGITS = 9;
 
 /**
  * Draws one row per field of the task.
@@ -11,19 +15,21 @@ export class Fields {
     this.annotator = annotator;
     this.work = annotator.work;
     this.accept = annotator.button("accept", "accept all", "a");
+    this.tags = new TagBox(annotator);
   }
 
   draw() {
     this.suggested = node("div", { class: "suggested" });
     this.box = node("div", { class: "fields", role: "group", "aria-label": "labels" });
     this.warnings = node("div", { class: "warnings", role: "status" });
-    return [this.suggested, this.box, this.warnings];
+    return [this.suggested, this.box, this.tags.box, this.warnings];
   }
 
   paint() {
     this.paintSuggested();
     this.paintWarnings();
     this.paintRows();
+    this.tags.paint();
   }
 
   paintSuggested() {
@@ -108,29 +114,31 @@ export class Fields {
   options(field, place, isActive) {
     const { value, guess } = this.work.labelAt(place);
     const current = value ?? guess;
-    const isList = field.kind === "sentences";
+    const isSet = isList(field);
     const isSuggested = value === undefined;
     const buttons = this.work.optionsOf(field).map((option, position) => {
-      const isChosen = isList ? Boolean(current?.includes(option.value)) : current === option.value;
+      const isChosen = isSet ? Boolean(current?.includes(option.value)) : current === option.value;
       const voters = this.work.votes(place, option.value).join("+");
       const attributes = {
         class: optionClass(isChosen, isSuggested),
-        role: isList ? "checkbox" : "radio",
+        role: isSet ? "checkbox" : "radio",
         "aria-checked": String(isChosen),
         "data-value": JSON.stringify(option.value),
+        title: option.definition || null,
         onclick: this.whenPressed(place, () => this.annotator.choose(position)),
       };
-      const key = isActive ? String(position + 1) : null;
-      return optionButton(attributes, key, option.label, voters ? node("sup", {}, voters) : null);
+      // Only the first nine tags have a digit.
+      const key = isActive && position < MOST_DIGITS ? String(position + 1) : null;
+      return optionButton(attributes, key, node("bdi", {}, option.label), voters ? node("sup", {}, voters) : null);
     });
-    if (isList) {
+    if (isSet) {
       const attributes = {
         class: optionClass(value?.length === 0, isSuggested),
         onclick: this.whenPressed(place, () => this.annotator.give([])),
       };
       buttons.push(optionButton(attributes, isActive ? "e" : null, "none"));
     }
-    const role = isList ? "group" : "radiogroup";
+    const role = isSet ? "group" : "radiogroup";
     return node("span", { class: "options", role, "aria-label": field.label }, ...buttons);
   }
 
@@ -154,6 +162,13 @@ export class Fields {
     whenTyped(input, () => this.work.page.number, send);
     input.value = value;
     return input;
+  }
+
+  // Moves the focus to the text of a field.
+  write(name) {
+    const rows = [...this.box.querySelectorAll(".field")];
+    const row = rows.find(({ dataset }) => dataset.field === name);
+    row.querySelector("textarea").focus();
   }
 
   // It is visible if somebody has written a note, or wants to.
@@ -193,7 +208,7 @@ function summaryOf(field, value, guess) {
   if (current === undefined) {
     return field.required ? "…" : "optional";
   }
-  if (field.kind !== "sentences") {
+  if (!isList(field)) {
     return isSuggested ? "?" : "✓";
   }
   const sentences = sentencesInShort(field, current);
@@ -203,6 +218,9 @@ function summaryOf(field, value, guess) {
 function sentencesInShort(field, keys) {
   if (!keys.length) {
     return "∅ none";
+  }
+  if (field.kind === "tags") {
+    return String(keys.length);
   }
   if (field.of === "words") {
     return `${keys.length} marked`;

@@ -2,6 +2,7 @@
 
 // Rows by which a key moves through a list, the last two to its ends.
 const MOVES = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 8, PageUp: -8, Home: -Infinity, End: Infinity };
+const MOST_DIGITS = 9;
 const SIDEWAYS = { ArrowRight: 1, ArrowLeft: -1 };
 const KEY_NAMES = { " ": "space", Backspace: "⌫", Delete: "Del", Escape: "Esc" };
 
@@ -18,6 +19,7 @@ export const ACTS = [
   ["done", ["Enter"], "go to what is still missing, or else to the next item that is not labelled", ["done, next", "next item that is not labelled"]],
   ["undo", ["z"], "undo the last action, on any item (or Ctrl+Z)", ["undo"]],
   ["redo", ["Z"], "redo the last undone action (or Ctrl+Y)", ["redo"]],
+  ["tag", ["+"], "write a tag, which is added to the codebook if it is new"],
   ["skip", ["."], "skip the item", ["skip"]],
   ["flag", ["f"], "flag the item", ["flag"]],
   ["memo", ["m"], "write a note on the item", ["note"]],
@@ -86,6 +88,8 @@ function storedSettings() {
 export class Keys {
   constructor({ name, fields }) {
     this.fields = fields;
+    const hasTags = fields.some(({ kind }) => kind === "tags");
+    this.acts = ACTS.filter(([act]) => act !== "tag" || hasTags);
     const stored = storedSettings();
     // Without a prototype, no name of a task has a meaning of its own.
     const keysByTask = Object.create(null);
@@ -152,7 +156,7 @@ export class Keys {
     if (Object.hasOwn(MOVES, key)) {
       return { act: "move", step: MOVES[key], extend: shiftKey };
     }
-    const row = ACTS.find(([, keys]) => keys.includes(key));
+    const row = this.acts.find(([, keys]) => keys.includes(key));
     if (row) {
       const [act] = row;
       return act === "option" ? { act, number: Number(key) - 1 } : { act };
@@ -164,9 +168,9 @@ export class Keys {
   // Rows of the help: keys of the table that can be changed, and what they do.
   help() {
     const rows = this.fields.map(({ key, label }) => [[key], `label: ${label}`]);
-    const optionCounts = this.fields.map(({ options }) => options.length);
+    const optionCounts = this.fields.map(({ kind, options }) => (kind === "tags" ? MOST_DIGITS : options.length));
     const mostOptions = Math.max(...optionCounts);
-    for (const [act, keys, meaning] of ACTS) {
+    for (const [act, keys, meaning] of this.acts) {
       const usedKeys = act === "option" ? keys.slice(0, mostOptions) : keys;
       rows.push([usedKeys, meaning]);
     }

@@ -3,13 +3,14 @@
 // here, too. tests/widgets/js/random_acts.mjs compares both.
 
 import { checked, sentenceKeys } from "./actions.mjs";
+import { Refusal, codebookAfter, isTags, tagName } from "./codebook.mjs";
 import { clamp } from "./list.mjs";
-import { ALL_DONE, isSamePlace, valueAt } from "./work.mjs";
+import { ALL_DONE, isList, isSamePlace, valueAt } from "./work.mjs";
 
 const IDLE = 120; // longest time between two actions, in seconds, that counts as work
 
-// Actions that change an item and can be undone.
-const CHANGES = ["label", "note", "flag", "skip"];
+// Actions that change an item or the codebook and can be undone.
+const CHANGES = ["label", "note", "flag", "skip", "codebook"];
 
 // An object without a prototype, so that no name of a field has a meaning of its own.
 function bare() {
@@ -95,6 +96,8 @@ function apply(labels, { action, set = [], value }) {
     case "skip":
       labels.skipped = value;
       break;
+    case "codebook":
+      break; // it changes no label; `present` below does
     default: // note, flag
       labels[action] = value;
   }
@@ -197,7 +200,8 @@ export class LocalModel {
       answer.message = this[act](content) ?? "";
     } catch (error) {
       const reason = `this browser's storage is full or gone (${error.message})`;
-      answer.message = `not saved, because ${reason}; download the labels`;
+      const isRefused = error instanceof Refusal;
+      answer.message = isRefused ? error.message : `not saved, because ${reason}; download the labels`;
       answer.failed = true;
     }
     queueMicrotask(() => this.draw(answer));
@@ -220,10 +224,11 @@ export class LocalModel {
     const { values, flag, note, missing, status, offered } = this.labels[number];
     const suggested = bare();
     for (const [place, value] of offered) {
-      setAt(suggested, place, value);
+      setAt(suggested, place, this.presentAt(place, value));
     }
     return {
-      values,
+      values: this.present(values),
+      codebook: this.codebookTable(),
       flag,
       note,
       missing,
@@ -237,6 +242,34 @@ export class LocalModel {
       saved: this.savedText(),
       end: this.end(),
     };
+  }
+
+  // Values of an item, in which tags are those of the present codebook.
+  present(values) {
+    const present = bare();
+    for (const [field, value] of Object.entries(values)) {
+      present[field] = this.presentAt([field, null], value);
+    }
+    return present;
+  }
+
+  presentAt([field], value) {
+    const hasTags = value !== null && isTags(this.handout.task, field);
+    return hasTags ? this.presentCodebook.resolved(value) : value;
+  }
+
+  // Each tag with its id, name, definition, and the number of items that have it.
+  codebookTable() {
+    const counts = new Map();
+    const { fields } = this.handout.task;
+    const tagFields = fields.filter(({ kind }) => kind === "tags");
+    for (const { values } of this.labels) {
+      const ids = tagFields.flatMap(({ name }) => this.presentCodebook.resolved(values[name] ?? []));
+      for (const id of new Set(ids)) {
+        counts.set(id, (counts.get(id) ?? 0) + 1);
+      }
+    }
+    return [...this.presentCodebook.tags.values()].map(({ id, name, definition }) => [id, name, definition, counts.get(id) ?? 0]);
   }
 
   savedText() {
@@ -306,6 +339,7 @@ export class LocalModel {
 
   follow() {
     const { items, done, undone } = follow(this.actions, this.handout.items.length);
+    this.presentCodebook = codebookAfter(this.handout.task, done);
     this.undos = done;
     this.redos = undone;
     this.labels = items.map((labels, number) => this.withMissing(labels, this.handout.items[number]));
@@ -323,7 +357,8 @@ export class LocalModel {
   // ---- what can be done, by the name of the act ------------------------------------------------------------------
 
   label({ number, field, sentence = null, value }) {
-    const entry = [[field, sentence], value];
+    const place = [field, sentence];
+    const entry = [place, this.presentAt(place, value)];
     this.set(number, [entry, ...this.implied(number, field, sentence, value)]);
   }
 
@@ -338,9 +373,44 @@ export class LocalModel {
     const toggled = new Set(keys);
     const isAdding = on ?? !keys.every((key) => chosen.has(key));
     const { page } = this.handout.items[number];
-    const inOrderOfText = sentenceKeys(page, this.field(name));
-    const value = inOrderOfText.filter((key) => (toggled.has(key) ? isAdding : chosen.has(key)));
+    const inOrder = isTags(this.handout.task, name) ? [...this.presentCodebook.tags.keys()] : sentenceKeys(page, this.field(name));
+    const value = inOrder.filter((key) => (toggled.has(key) ? isAdding : chosen.has(key)));
     this.set(number, [[place, value]]);
+  }
+
+  // Gives an item a tag, which is added to the codebook if it is new.
+  tag({ number, field, name }) {
+    let id = this.presentCodebook.find(tagName(name));
+    if (id === null) {
+      id = this.presentCodebook.newName(name);
+      this.record("codebook", number, { change: "add", tag: id, name: id, definition: "" });
+    }
+    const { values } = this.state(number);
+    if (!values[field]?.includes(id)) {
+      this.toggle({ number, field, keys: [id], on: true });
+    }
+  }
+
+  // Renames, defines or merges a tag. What changes nothing is not recorded.
+  codebook({ number, change, tag, name, definition, into }) {
+    const present = this.presentCodebook.tags.get(this.presentCodebook.find(tag));
+    if (!present) {
+      throw new Refusal(`the codebook has no tag "${tag}"`);
+    }
+    const { id } = present;
+    const contents = {
+      rename: () => ({ name: this.presentCodebook.newName(name, id) }),
+      define: () => ({ definition: definition.trim() }),
+      merge: () => ({ into: this.presentCodebook.find(into) }),
+    };
+    const content = contents[change]();
+    const isSame = content.name === present.name || content.definition === present.definition;
+    if (change === "merge" && [id, null].includes(content.into)) {
+      throw new Refusal(`a tag can only be merged into another one, got "${into}"`);
+    }
+    if (!isSame) {
+      this.record("codebook", number, { change, tag: id, ...content });
+    }
   }
 
   accept({ number }) {
@@ -406,10 +476,10 @@ export class LocalModel {
       return this.next();
     }
     const [[name, sentence]] = missing;
-    const { label, kind } = this.field(name);
+    const field = this.field(name);
     const where = sentence ? ` [${sentence}]` : "";
-    const none = kind === "sentences" ? " (e for none)" : "";
-    return `still missing: ${label}${where}${none}; press . to skip`;
+    const none = isList(field) ? " (e for none)" : "";
+    return `still missing: ${field.label}${where}${none}; press . to skip`;
   }
 
   // ---- inside ----------------------------------------------------------------------------------------------------

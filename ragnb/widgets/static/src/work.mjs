@@ -7,6 +7,15 @@ import { clamp } from "./list.mjs";
 export const ALL_DONE = "all items are labelled or skipped";
 
 /**
+ * Tell whether the values of a field are lists, which may be empty.
+ * @param {object} field
+ * @returns {boolean}
+ */
+export function isList({ kind }) {
+  return kind === "sentences" || kind === "tags";
+}
+
+/**
  * Tell whether two places are the same.
  * @param {Array} place
  * @param {Array} other
@@ -97,7 +106,11 @@ export class Work {
     return voters.map(({ name }) => name);
   }
 
+  // The tags of the codebook are the options of a field of tags.
   optionsOf(field) {
+    if (field.kind === "tags") {
+      return this.state.codebook.map(([value, label, definition]) => ({ value, label, definition }));
+    }
     return this.page.options[field.name] || field.options;
   }
 
