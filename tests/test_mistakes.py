@@ -269,6 +269,7 @@ CREATED_BY_RAGNB = {
         "Source",
         "AnnotationReport",
         "Changes",
+        "DeferralPlan",
         "ConfirmationPlan",
     ),
 }

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         recorded_responses,
         recorded_store,
     )
+    from ragnb.experiments.relabelling import DeferralPlan
     from ragnb.experiments.requests import question_requests
     from ragnb.experiments.retrieval import multilingual_contexts, rank_passages
     from ragnb.experiments.rgb import (
@@ -43,6 +44,7 @@ __all__ = [
     "MULTILINGUAL_SYSTEMS",
     "RECORDINGS",
     "Changes",
+    "DeferralPlan",
     "changes",
     "judge_pairs",
     "judge_responses",

@@ -24,6 +24,7 @@ from ragnb.experiments.paired_runs import (
     pair_runs,
     request_differences,
 )
+from ragnb.experiments.relabelling import DeferralPlan, deferral_plan, labelled_answers
 from ragnb.llm.store import Store
 from ragnb.metrics.record import Metric
 from ragnb.numbers import enumeration, one_line
@@ -147,6 +148,81 @@ class Changes(Report):
             is_main = self.comparisons["metric"] == self.metric
             parts += sentences(self.comparisons[is_main])
         return " ".join(parts)
+
+    @accepts(
+        threshold="share",
+        tolerance="level",
+        confidence_level="level",
+        power="level",
+        alpha="rate",
+        delta="level",
+        seed="count",
+    )
+    def labels_before_deferral(
+        self,
+        *,
+        judge: str = "judged_correct",
+        label: str = "label",
+        threshold: float = 0.5,
+        tolerance: float = 0.05,
+        confidence_level: float = 0.95,
+        power: float = 0.8,
+        alpha: float = 0.1,
+        delta: float = 0.1,
+        seed: int = 0,
+    ) -> DeferralPlan:
+        """How many labels are needed before a judge, or a conformal ensemble, may decide again.
+
+        A label of an answer stays valid if its text has not changed. The others have to be collected
+        anew, because a judge may err more often on the answers of another model or prompt.
+
+        Parameters
+        ----------
+        judge, label
+            Columns of the responses with the judge's verdicts and with people's labels (0, 1, or
+            missing). The run before needs both. The labels must be those of randomly drawn answers.
+        threshold
+            The judge accepts an answer from this score on.
+        tolerance
+            How much higher than before the error rate of the judge may be, and how far the coverage
+            may be below its target.
+        confidence_level, power
+            Of the test that the error rate of the judge on the changed answers is below that of
+            before plus `tolerance`; see `ragnb.stats.confirmation_plan`.
+        alpha, delta
+            Miscoverage level of the conformal ensemble, and tolerated probability over calibration
+            sets that the coverage is too low; see `ragnb.conformal.labels_for_coverage`.
+        seed
+            Of the draw of the answers to label.
+
+        Returns
+        -------
+        DeferralPlan
+            The numbers of labels for both purposes, and the answers to label for the judge.
+
+        Raises
+        ------
+        InputError
+            There are several systems, a column is missing, or a label is neither 0 nor 1.
+
+        Notes
+        -----
+        For the judge, the labels are drawn at random from the changed answers, and its error rate
+        among them is tested by the exact hypergeometric test (Wilks 1941 is its limit for many
+        answers). For conformal deferral, the calibration set must be a random sample of the answers
+        after the change. Labels of unchanged answers remain in it; those of changed answers are
+        replaced. Its size is that of `ragnb.conformal.labels_for_coverage` (Vovk 2012).
+        """
+        labelled = labelled_answers(self.questions, self.responses, judge, label, threshold)
+        return deferral_plan(
+            labelled,
+            tolerance=tolerance,
+            confidence_level=confidence_level,
+            power=power,
+            alpha=alpha,
+            delta=delta,
+            seed=seed,
+        )
 
     def __repr__(self) -> str:
         # A table of text would cut the answers to a few words.
