@@ -1,5 +1,6 @@
 """Fonts for characters that the font of the figures lacks, such as Chinese ones."""
 
+import unicodedata
 import warnings
 from functools import cache
 
@@ -59,8 +60,13 @@ def _missing(text: str, families: tuple[str, ...]) -> set[str]:
     return {
         character
         for character in text
-        if not character.isspace() and not any(ord(character) in charmap for charmap in charmaps)
+        if _is_drawn(character) and not any(ord(character) in charmap for charmap in charmaps)
     }
+
+
+def _is_drawn(character: str) -> bool:
+    """Whether a character needs a glyph: white space and marks of direction need none."""
+    return not character.isspace() and unicodedata.category(character) != "Cf"
 
 
 @cache

@@ -23,7 +23,7 @@ _COLOUR, _OTHER = COLOURS[0], COLOURS[3]
 # Characters of a row's name in one line.
 _ROW_NAME = 26
 # Inches of a row whose name has one line, and of each further line.
-_ROW, _LINE = 0.22, 0.1
+_ROW, _LINE = 0.22, 0.135
 # Points between the axes and the columns beside them.
 _BETWEEN_COLUMNS = 7
 

@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.experiments.before_after import Changes
 from ragnb.figures.forest import differences_height, draw_differences, is_corrected
-from ragnb.figures.lines import draw_bounds, draw_lines, has_long_names, name_lines
+from ragnb.figures.lines import draw_bounds, draw_lines, height_of_names, name_lines
 from ragnb.figures.matrix import draw_matrix, square
 from ragnb.figures.means import (
     arranged,
@@ -25,9 +26,18 @@ from ragnb.figures.means import (
     varying,
 )
 from ragnb.figures.outcomes import draw_outcomes, paired_outcomes
-from ragnb.figures.page import Page, look, new_page, set_header, width_in_inches
+from ragnb.figures.page import (
+    SMALL_PRINT,
+    Page,
+    look,
+    new_page,
+    set_header,
+    text_width,
+    width_in_inches,
+    wrapped,
+)
 from ragnb.figures.plane import draw_plane, name_points
-from ragnb.figures.ranks import draw_ranks, mean_ranks
+from ragnb.figures.ranks import draw_ranks, height_of_rank, mean_ranks
 from ragnb.figures.rates import are_shares
 from ragnb.figures.spread import (
     draw_distribution,
@@ -59,8 +69,10 @@ _STATED_OPTIONS = ("variant", "protocol", "rule")
 # Heights in inches of a panel of means: its axis, a row without its series, each series of a row, a row
 # without its name, and each line of the name. A row has the larger of the two heights.
 _AXIS, _ROW, _SERIES, _ROW_OF_NAME, _LINE = 0.34, 0.13, 0.12, 0.05, 0.15
-# Height in inches of a name in the legend below the axes.
-_LEGEND_LINE = 0.14
+# Height in inches of each further line of the name of a panel.
+_LINE_OF_TITLE = 0.12
+# Points that the names of panels leave free: for the vertical axis, and before the numbers beside them.
+_BESIDE_TITLE = 60.0
 
 
 def means_of(result: Any) -> pd.DataFrame:
@@ -265,8 +277,7 @@ def curves_figure(result: Any, page: Page) -> Drawn:
         ax.axhline(value, color="0.35", ls="--", lw=0.9)
         ax.annotate(name, (0, value), (3, 2), xycoords=("axes fraction", "data"),
                     textcoords="offset points", fontsize="small", color="0.35")  # fmt: skip
-    if has_long_names(figure, ends):
-        figure.set_figheight(figure.get_figheight() + _LEGEND_LINE * len(ends))
+    figure.set_figheight(figure.get_figheight() + height_of_names(figure, ends))
     small_print = small_print_of(table)
     if behind is not None:
         n = f", n = {span(behind['n'])}" if "n" in behind else ""
@@ -327,7 +338,8 @@ def ranks_figure(result: Any, page: Page) -> Drawn:
         if row["metric"] in METRICS
     }
     ranks = mean_ranks(table, across_name, directions)
-    figure, ax = new_page(page.width, 0.75 + 0.26 * len(ranks))
+    height = 0.75 + height_of_rank(ranks, page.names, page.width) * len(ranks)
+    figure, ax = new_page(page.width, height)
     draw_ranks(ax, ranks, across_name, page.names)
     n = span(table["n_scored"]) if "n_scored" in table else span(table["n"])
     set_header(figure, page.title, f"rank of the mean (1 is best), n = {n}; no intervals")
@@ -457,9 +469,13 @@ def distribution_figure(result: Any, page: Page) -> Drawn:
     bounds = metric.bounds if metric is not None and np.isfinite(metric.bounds).all() else None
     if bounds is None and not scores.empty:
         bounds = (float(scores["value"].min()), float(scores["value"].max()))
+    titles = [words_for(group, page.names, column=str(series)) for group, _ in groups]
+    numbers_beside = [f"mean {rows['value'].mean():.3g}, n = {len(rows)}" for _, rows in groups]
+    titles = _wrapped_titles(titles, numbers_beside, page)
     # In inches. Each of many panels is lower.
     height = 0.95 if len(groups) <= 3 else 0.75
-    figure, axes = stacked(page, [height] * len(groups), sharex=True, sharey=True)
+    heights = [height + _LINE_OF_TITLE * title.count("\n") for title in titles]
+    figure, axes = stacked(page, heights, sharex=True, sharey=True)
     is_logarithmic = is_skewed([rows["value"] for _, rows in groups], bounds)
     numbers = []
     for place, (ax, (group, rows)) in enumerate(zip(axes, groups, strict=True)):
@@ -467,17 +483,18 @@ def distribution_figure(result: Any, page: Page) -> Drawn:
         shares = shares_of_classes(rows["value"], bounds)
         numbers.append(shares.assign(**{series: group} if series else {}))
         draw_references(ax, page.reference, is_named=False)
-        name = words_for(group, page.names, column=str(series))
-        mean_and_n = f"mean {rows['value'].mean():.3g}, n = {len(rows)}"
-        # Without a series, the only panel has no name.
-        title = f"{name}, {mean_and_n}" if name else mean_and_n
-        ax.set_title(title, loc="left", fontsize="small")
+        ax.set_title(titles[place], loc="left", fontsize="small")
+        ax.set_title(numbers_beside[place], loc="right", fontsize="small", color=SMALL_PRINT)
     words = words_for(metrics[0] if metrics else "value", page.names, column="metric")
     axes[-1].set_xlabel(words)
     low, high = axes[0].get_ylim()
     for ax in axes:
         ax.set_ylabel("")
-    figure.supylabel("share of the scores", fontsize=plt.rcParams["axes.labelsize"])
+    if len(axes) == 1:
+        # A single panel is lower than the words in one line.
+        axes[0].set_ylabel("share of\nthe scores")
+    else:
+        figure.supylabel("share of the scores", fontsize=plt.rcParams["axes.labelsize"])
     # The panels share their axes. Names of references need room above the bars.
     if is_logarithmic:
         # The smallest share that is not 0 is that of a single score. It needs a visible bar.
@@ -491,6 +508,14 @@ def distribution_figure(result: Any, page: Page) -> Drawn:
     lines = "solid line: mean" if page.reference else "line: mean"
     set_header(figure, page.title, f"share of the scores in each of 20 classes{scale}; {lines}")
     return single(axes), pd.concat(numbers, ignore_index=True)
+
+
+def _wrapped_titles(titles: list[str], numbers_beside: list[str], page: Page) -> list[str]:
+    """Names of panels in lines that leave room for the numbers beside them."""
+    font = FontProperties(size="small")
+    widest_numbers = max(text_width(numbers, font) for numbers in numbers_beside)
+    room = 72 * width_in_inches(page.width) - widest_numbers - _BESIDE_TITLE
+    return ["\n".join(wrapped(title, room, font)) for title in titles]
 
 
 def matrix_figure(result: Any, page: Page) -> Drawn:

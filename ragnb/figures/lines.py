@@ -1,6 +1,5 @@
 """Means along a condition: one line per series, and published results in grey behind."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.ticker import MaxNLocator
 
 from ragnb.figures.means import complete, draw_on
-from ragnb.figures.page import PUBLISHED, looks_of, text_colour, text_width, wrapped
+from ragnb.figures.page import PUBLISHED, looks_of, spread, text_colour, text_width, wrapped
 from ragnb.figures.words import words_for
 
 # The least distance between two names at the end of lines, in points.
@@ -28,6 +27,8 @@ _MOST_STEPS = 12
 MOST_WIDTH = 0.35
 # Points for the piece of line beside a name in the legend, and for the margins.
 _BESIDE_NAMES = 40.0
+# Height in inches of a line of a name in the legend.
+_LEGEND_LINE = 0.15
 _DASHES = ("-", (0, (4, 1.5)), (0, (5, 1.2, 1, 1.2)), (0, (1, 1)))
 
 
@@ -117,23 +118,20 @@ def name_lines(ax: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
     Long names are in a legend below the axes.
     """
     figure: Any = ax.figure
-    if has_long_names(figure, ends):
-        font = FontProperties(size="small")
-        room = 72 * figure.get_figwidth() - _BESIDE_NAMES
+    if _has_long_names(figure, ends):
         handles = []
-        for _, name, colour in ends:
-            label = "\n".join(wrapped(name, room, font))
+        labels = _legend_labels(figure, ends)
+        for label, (_, _, colour) in zip(labels, ends, strict=True):
             handles.append(ax.plot([], [], color=colour, label=label)[0])
         figure.legend(handles=handles, loc="outside lower left", fontsize="small", ncols=1)
         return
     figure.draw_without_rendering()
     pixels = figure.dpi / 72
-    # The height of the name below. There is none below the first name.
-    height_below = -math.inf
-    for mean, name, colour in sorted(ends, key=lambda end: end[0]):
-        height_of_end = ax.transData.transform((0, mean))[1]
-        height = max(height_of_end, height_below + _BETWEEN_NAMES * pixels)
-        height_below = height
+    ends = sorted(ends, key=lambda end: end[0])
+    heights_of_ends = [ax.transData.transform((0, mean))[1] for mean, _, _ in ends]
+    box = ax.get_window_extent()
+    heights = spread(heights_of_ends, _BETWEEN_NAMES * pixels, box.y0, box.y1)
+    for height, (_, name, colour) in zip(heights, ends, strict=True):
         _, in_axes = ax.transAxes.inverted().transform((0, height))
         ax.annotate(
             name,
@@ -147,7 +145,22 @@ def name_lines(ax: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
         )
 
 
-def has_long_names(figure: Figure, ends: Sequence[tuple[float, str, str]]) -> bool:
+def height_of_names(figure: Figure, ends: Sequence[tuple[float, str, str]]) -> float:
+    """Inches that the legend of long names needs below the axes; 0 if the names are at the ends of the lines."""
+    if not _has_long_names(figure, ends):
+        return 0.0
+    n_lines = sum(label.count("\n") + 1 for label in _legend_labels(figure, ends))
+    return _LEGEND_LINE * n_lines
+
+
+def _legend_labels(figure: Figure, ends: Sequence[tuple[float, str, str]]) -> list[str]:
+    """The names in lines that a legend over the whole page has room for."""
+    font = FontProperties(size="small")
+    room = 72 * figure.get_figwidth() - _BESIDE_NAMES
+    return ["\n".join(wrapped(name, room, font)) for _, name, _ in ends]
+
+
+def _has_long_names(figure: Figure, ends: Sequence[tuple[float, str, str]]) -> bool:
     """Whether the names of lines would leave too little room for the lines themselves."""
     font = FontProperties(size="small")
     longest = max((text_width(name, font) for _, name, _ in ends), default=0.0)

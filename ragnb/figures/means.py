@@ -38,7 +38,7 @@ _LINE_ABOVE = 0.16
 
 
 def varying(table: pd.DataFrame) -> list[str]:
-    """The dimensions in which the rows of a table differ, or one of its dimensions if they do not.
+    """The dimensions in which the rows of a table differ; without any, the system or another dimension.
 
     Other columns of text are dimensions if the known ones do not distinguish all rows.
     """
@@ -50,6 +50,8 @@ def varying(table: pd.DataFrame) -> list[str]:
         is_new = name not in present and name not in NO_DIMENSIONS
         if is_new and table[name].astype(str).nunique() > 1:
             different.append(name)
+    if not different and "system" in present:
+        return ["system"]
     return different or present[-1:]
 
 

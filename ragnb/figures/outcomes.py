@@ -21,8 +21,8 @@ def paired_outcomes(scores: pd.DataFrame) -> pd.DataFrame:
     metrics = list(dict.fromkeys(scores["metric"]))
     if len(systems) != 2 or len(metrics) != 1:
         raise InputError(
-            "a figure of outcomes needs the scores of 2 systems under 1 metric, got "
-            f"{len(systems)} systems and {len(metrics)} metrics"
+            "a figure of outcomes needs the scores of 2 systems under 1 metric, got systems: "
+            f"{len(systems)}, metrics: {len(metrics)}; select the rows of two systems and one metric"
         )
     if scores.duplicated(["example_id", "system"]).any():
         raise InputError(

@@ -167,6 +167,26 @@ def wrapped(text: str, width: float, font: FontProperties) -> list[str]:
     return lines
 
 
+def spread(heights: Sequence[float], distance: float, lowest: float, highest: float) -> list[float]:
+    """Move heights in ascending order so far apart that names at them do not overlap.
+
+    Names are moved up, and down again where they would leave the limits. If there is no room for all, those at
+    the lower end leave it.
+
+    >>> spread([0.0, 0.1, 5.0, 5.0], 1.0, 0.0, 5.0)
+    [0.0, 1.0, 4.0, 5.0]
+    """
+    moved: list[float] = []
+    for height in heights:
+        is_first = not moved
+        moved.append(max(height, lowest) if is_first else max(height, moved[-1] + distance))
+    limit = highest
+    for place in reversed(range(len(moved))):
+        moved[place] = min(moved[place], limit)
+        limit = moved[place] - distance
+    return moved
+
+
 def text_width(text: str, font: FontProperties) -> float:
     """Width of a line of text in points."""
     # The text is escaped by `plain`, and matplotlib draws an escaped dollar sign without its backslash.

@@ -16,7 +16,7 @@ from ragnb.figures.costs import (
 )
 from ragnb.figures.counts import draw_counts, write_counts
 from ragnb.figures.forms import Drawn
-from ragnb.figures.lines import has_long_names, name_lines
+from ragnb.figures.lines import height_of_names, name_lines
 from ragnb.figures.means import draw_references, name_above, row_names, varying
 from ragnb.figures.page import Page, looks_of, new_page, set_header
 from ragnb.figures.plane import name_points
@@ -64,8 +64,7 @@ def power_figure(result: pd.DataFrame, page: Page) -> Drawn:
     figure, ax = new_page(page.width, 2.1)
     ends = draw_power(ax, result, page.names)
     draw_references(ax, page.reference)
-    if has_long_names(figure, ends):
-        figure.set_figheight(figure.get_figheight() + 0.14 * len(ends))
+    figure.set_figheight(figure.get_figheight() + height_of_names(figure, ends))
     first = result.iloc[0]
     level = f"{1 - first['confidence_level']:.2g}"
     note = f"{100 * first['power']:.3g} % power, {first['test']}, two-sided, level {level}"

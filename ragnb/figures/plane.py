@@ -1,6 +1,8 @@
 """Two means of each system against each other: what one costs in terms of the other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,7 @@ import pandas as pd
 import seaborn.objects as so
 from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
+from matplotlib.path import Path
 from matplotlib.transforms import Bbox
 
 from ragnb.figures.means import draw_on
@@ -16,7 +19,13 @@ from ragnb.figures.words import words_for
 
 # Directions and distances in points at which the name of a point may lie, the preferred ones first.
 _DIRECTIONS = ((1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
-_DISTANCES = (5.5, 12.0, 20.0, 30.0, 42.0)
+_DISTANCES = (5.5, 12.0, 20.0, 30.0, 42.0, 56.0, 72.0)
+_STEPS = tuple(product(_DISTANCES, _DIRECTIONS))
+# A name at the smallest distance needs no line to its point.
+_NEAR = _DISTANCES[0]
+# What each fault of a place is worth, in points of distance: outside the axes, on another name or a dot, on or across
+# a line, on an interval.
+_OUTSIDE, _ON_NAME, _ON_LINE, _ON_INTERVAL = 1000.0, 300.0, 40.0, 12.0
 # More points than this have one colour, because so many colours cannot be distinguished.
 _MOST_COLOURS = 6
 
@@ -58,35 +67,120 @@ def name_points(
     figure.draw_without_rendering()
     pixels = ax.figure.dpi / 72
     font = FontProperties(size="small")
-    page = ax.get_window_extent()
-    points = points.dropna(subset=["x", "y"])
-    places = ax.transData.transform(points[["x", "y"]].to_numpy(float))
-    # No name may cover a point, or a name that is there already.
-    radius = 4 * pixels
-    obstacles = [Bbox.from_extents(*(place - radius), *(place + radius)) for place in places]
-    intervals = _interval_boxes(ax, points)
     colours = point_colours(points, series)
+    # From the top to the bottom, so that the lines of a crowd do not cross.
+    points = points.dropna(subset=["x", "y"]).sort_values("y", ascending=False, kind="stable")
+    places = ax.transData.transform(points[["x", "y"]].to_numpy(float))
+    room = _Room(
+        page=ax.get_window_extent(),
+        dots=[Bbox.from_extents(*(place - 4 * pixels), *(place + 4 * pixels)) for place in places],
+        intervals=_interval_boxes(ax, points),
+    )
     for place, row in zip(places, points.to_dict("records"), strict=True):
         name = words_for(row[series], names, column=series)
         size = text_width(name, font) * pixels, font.get_size_in_points() * pixels
-        box, distance = _free_box(place, size, [*obstacles, *intervals], page, pixels)
-        has_no_room = not distance
-        if has_no_room or distance > _DISTANCES[1]:
-            # It is better to write on an interval than on another name, or far from the point.
-            box, distance = _free_box(place, size, obstacles, page, pixels)
-        obstacles.append(box)
-        is_far = distance > _DISTANCES[0]
-        x, y = ax.transData.inverted().transform((box.x0, (box.y0 + box.y1) / 2))
-        ax.annotate(
+        candidates = [_beside(place, size, step, pixels) for step in _STEPS]
+        prices = [room.price(candidate) for candidate in candidates]
+        best = candidates[int(np.argmin(prices))]
+        room.names.append(best.box)
+        is_far = best.distance > _NEAR
+        if is_far:
+            room.lines.append(best.line)
+        to_data = ax.transData.inverted()
+        x, y = to_data.transform((best.box.x0, (best.box.y0 + best.box.y1) / 2))
+        ax.text(
+            x,
+            y,
             name,
-            (row["x"], row["y"]),
-            (x, y),
             ha="left",
             va="center_baseline",
             fontsize="small",
             color=text_colour(colours[row[series]]),
-            arrowprops={"arrowstyle": "-", "color": "0.6", "lw": 0.5} if is_far else None,
         )
+        if is_far:
+            ends = to_data.transform(best.line)
+            ax.plot(
+                ends[:, 0], ends[:, 1], color="0.6", lw=0.5, zorder=1, scalex=False, scaley=False
+            )
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A place where the name of a point may be written.
+
+    Attributes
+    ----------
+    box : Bbox
+        The place, in pixels.
+    line : array of shape (2, 2)
+        The line from the point to the nearest edge of the name, in pixels.
+    distance : float
+        Distance of the name from the point, in points.
+    """
+
+    box: Bbox
+    line: np.ndarray
+    distance: float
+
+
+def _beside(
+    place: np.ndarray,
+    size: tuple[float, float],
+    step: tuple[float, tuple[int, int]],
+    pixels: float,
+) -> _Candidate:
+    """The place of a text of a size at a distance from a point, in one of the directions."""
+    width, height = size
+    distance, (right, up) = step
+    middle = place + distance * pixels * np.array([right, up])
+    # A text right of the point begins there, and a text left of it ends there.
+    left = middle[0] - width * (1 - right) / 2
+    box = Bbox.from_bounds(left, middle[1] - height / 2, width, height)
+    nearest = np.clip(place, [box.x0, (box.y0 + box.y1) / 2], [box.x1, (box.y0 + box.y1) / 2])
+    return _Candidate(box, np.array([place, nearest]), distance)
+
+
+@dataclass
+class _Room:
+    """What is on the axes already, in pixels."""
+
+    page: Bbox
+    dots: list[Bbox]
+    intervals: list[Bbox]
+    names: list[Bbox] = field(default_factory=list)
+    lines: list[np.ndarray] = field(default_factory=list)
+
+    def price(self, candidate: _Candidate) -> float:
+        """How bad a place is: its distance in points, and more for all that it covers or crosses."""
+        box = candidate.box
+        is_inside = (
+            self.page.x0 <= box.x0
+            and box.x1 <= self.page.x1
+            and self.page.y0 <= box.y0
+            and box.y1 <= self.page.y1
+        )
+        price = candidate.distance + _OUTSIDE * (not is_inside)
+        price += _ON_NAME * box.count_overlaps([*self.names, *self.dots])
+        price += _ON_INTERVAL * box.count_overlaps(self.intervals)
+        price += _ON_LINE * sum(_crosses_box(line, box) for line in self.lines)
+        if candidate.distance > _NEAR:
+            line = candidate.line
+            price += _ON_LINE * sum(_crosses_box(line, name) for name in self.names)
+            # The line begins in the dot of its own point.
+            n_other_dots = sum(_crosses_box(line, dot) for dot in self.dots) - 1
+            price += _ON_LINE * n_other_dots
+            price += _ON_LINE * sum(_cross(line, other) for other in self.lines)
+        return price
+
+
+def _crosses_box(line: np.ndarray, box: Bbox) -> bool:
+    """Whether a line crosses a box."""
+    return bool(Path(line).intersects_bbox(box, filled=True))
+
+
+def _cross(line: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two lines cross."""
+    return bool(Path(line).intersects_path(Path(other), filled=False))
 
 
 def _interval_boxes(ax: Axes, points: pd.DataFrame) -> list[Bbox]:
@@ -102,32 +196,6 @@ def _interval_boxes(ax: Axes, points: pd.DataFrame) -> list[Bbox]:
             if np.isfinite(corners).all():
                 boxes.append(Bbox(corners).padded(1.0))
     return boxes
-
-
-def _free_box(
-    place: np.ndarray,
-    size: tuple[float, float],
-    obstacles: Sequence[Bbox],
-    page: Bbox,
-    pixels: float,
-) -> tuple[Bbox, float]:
-    """The nearest free box for a text of a size around a point, and its distance in points.
-
-    If there is none, the box is at the point, and the distance is 0. ``pixels`` is the number of pixels
-    per point.
-    """
-    width, height = size
-    for distance in _DISTANCES:
-        for right, up in _DIRECTIONS:
-            middle = place + distance * pixels * np.array([right, up])
-            # A text right of the point begins there, and one left of it ends there.
-            left = middle[0] - width * (1 - right) / 2
-            box = Bbox.from_bounds(left, middle[1] - height / 2, width, height)
-            is_in_width = page.x0 <= box.x0 and box.x1 <= page.x1
-            is_in_height = page.y0 <= box.y0 <= page.y1 - height
-            if is_in_width and is_in_height and not box.count_overlaps(obstacles):
-                return box, distance
-    return Bbox.from_bounds(place[0], place[1], width, height), 0.0
 
 
 def point_colours(points: pd.DataFrame, series: str) -> dict[Any, str]:

@@ -153,19 +153,29 @@ def interval_note(summaries: pd.DataFrame) -> str:
     """Level and kind of the intervals, and n if it is known: ``95 % Wilson intervals, n = 64``.
 
     Rows without an interval have no part in it, and rows without a value none in n, unless there are no
-    others.
+    others. Means without an interval beside others with one are counted.
 
     >>> frame = pd.DataFrame({"low": [0.1, 0.2, None], "n": [64, 60, 0], "confidence_level": 0.95})
     >>> interval_note(frame.assign(interval=[f"cluster-robust t, {n} clusters" for n in (40, 38, 0)]))
     '95 % cluster-robust t intervals, 38–40 clusters, n = 60–64'
     """
-    note = _intervals_of(summaries)
+    note = _intervals_of(summaries) + _without_interval(summaries)
     column = next((name for name in ("n_scored", "n") if name in summaries), None)
     if column is None:
         return note
     sizes = summaries[column]
     positive_sizes = sizes[sizes > 0]
     return f"{note}, n = {span(sizes if positive_sizes.empty else positive_sizes)}"
+
+
+def _without_interval(summaries: pd.DataFrame) -> str:
+    """How many means have no interval, if others have one; otherwise empty."""
+    if not {"mean", "low"} <= {*summaries.columns}:
+        return ""
+    means = summaries[summaries["mean"].notna()]
+    n_without = int(means["low"].isna().sum())
+    some_have_none = 0 < n_without < len(means)
+    return f" ({n_without} of {len(means)} means have none)" if some_have_none else ""
 
 
 def _intervals_of(summaries: pd.DataFrame) -> str:
