@@ -32,7 +32,15 @@ from ragnb.datasets.cells import (
     with_trimmed_names,
 )
 from ragnb.datasets.examples import load_examples, with_examples
-from ragnb.datasets.files import CELLS, WORKBOOKS, existing_file, kind_of, several_files, stem
+from ragnb.datasets.files import (
+    CELLS,
+    WORKBOOKS,
+    existing_file,
+    git_blob_sha1,
+    kind_of,
+    several_files,
+    stem,
+)
 from ragnb.datasets.formats.registry import FORMATS, Format
 from ragnb.datasets.formats.wide import by_system
 from ragnb.datasets.frames import each_cell, present_cells, without_blanks
@@ -179,6 +187,8 @@ def load_responses(
         ``translate_tokens`` also as ``translations``, and its ``semantic_score`` also as
         ``judged_similarity``. The names of RGB's files give the model, the data, the noise rate,
         the number of passages and the share of true passages.
+        ``attrs["source"]`` contains the name and the checksum of a file, which `ragnb.provenance` prints;
+        those of several files are in ``attrs["sources"]``.
 
     Raises
     ------
@@ -224,6 +234,7 @@ def load_responses(
         return _load(source, columns or {}, **options)
     frames = [_load(member, columns or {}, **options, is_alone=False) for member in sources]
     frame = _joined(frames)
+    frame.attrs["sources"] = [part.attrs["source"] for part in frames if "source" in part.attrs]
     tell_size(f"{len(sources)} files: {_size(frame)}")
     return frame
 
@@ -333,7 +344,17 @@ def _load(
     if read_as:
         frame.attrs["read_as"] = _reading(frame, file, read_as)
         tell(frame.attrs["read_as"])
+    if file is not None:
+        frame.attrs["source"] = _origin(file)
     return frame
+
+
+def _origin(file: Path) -> dict[str, str]:
+    """The name of a file, and its checksum, by which others can see that they have the same file."""
+    # A folder of Arrow files has no content of its own.
+    if file.is_dir():
+        return {"name": file.name}
+    return {"name": file.name, "git_sha1": git_blob_sha1(file.read_bytes())}
 
 
 def _require_questions(frame: pd.DataFrame, file: Path | None) -> None:

@@ -435,7 +435,7 @@ def outcomes_figure(result: Any, page: Page) -> Drawn:
     outcomes = paired_outcomes(scores_of(result, "outcomes"))
     figure, ax = new_page(page.width, 0.85 * width_in_inches(page.width))
     draw_outcomes(ax, outcomes, page.names)
-    set_header(figure, page.title, f"areas: numbers of questions, n = {len(outcomes)}")
+    set_header(figure, page.title, f"areas: numbers of questions, n = {len(outcomes):,}")
     counts = outcomes.value_counts().rename("count").reset_index()
     return ax, counts
 
@@ -470,7 +470,7 @@ def distribution_figure(result: Any, page: Page) -> Drawn:
     if bounds is None and not scores.empty:
         bounds = (float(scores["value"].min()), float(scores["value"].max()))
     titles = [words_for(group, page.names, column=str(series)) for group, _ in groups]
-    numbers_beside = [f"mean {rows['value'].mean():.3g}, n = {len(rows)}" for _, rows in groups]
+    numbers_beside = [f"mean {rows['value'].mean():.3g}, n = {len(rows):,}" for _, rows in groups]
     titles = _wrapped_titles(titles, numbers_beside, page)
     # In inches. Each of many panels is lower.
     height = 0.95 if len(groups) <= 3 else 0.75
@@ -549,5 +549,5 @@ def reliability_figure(result: Any, page: Page) -> Drawn:
     figure, ax = new_page(page.width, 0.8 * width_in_inches(page.width))
     draw_reliability(ax, result, page.names)
     n = int(result["n"].sum())
-    set_header(figure, page.title, f"95 % Wilson intervals, n = {n} in {len(result)} bins")
+    set_header(figure, page.title, f"95 % Wilson intervals, n = {n:,} in {len(result)} bins")
     return ax, result

@@ -63,7 +63,8 @@ def draw_ranks(
         colour = look(coloured.index(system))["color"] if is_coloured else GREY
         width, size, order = (2.0, 5, 3) if is_coloured else (1.0, 3, 2)
         ax.plot(places, row, "-o", color=colour, lw=width, ms=size, zorder=order)
-    width = 72 * ax.figure.get_figwidth()
+    figure: Any = ax.figure
+    width = 72 * figure.get_figwidth()
     system_names = _system_names(ranks, names, width)
     has_long_names = any("\n" in name for name in system_names.values())
     distance = 1.0 if has_long_names else _BETWEEN_NAMES

@@ -127,7 +127,7 @@ def draw_grades(ax: Axes, grades: pd.DataFrame, names: Mapping[Any, str] | None 
     )
     appearance = look(0)
     ax.errorbar(places, rows["mean"], yerr=reach(rows), ls="none", zorder=3, lw=1.1, **appearance)
-    ax.set_xticks(places, [f"{row.grade}\nn = {row.n}" for row in rows.itertuples()])
+    ax.set_xticks(places, [f"{row.grade}\nn = {row.n:,}" for row in rows.itertuples()])
     ax.grid(axis="x", visible=False)
     label = first["label"]
     has_own_name = label in (names or {})

@@ -204,7 +204,7 @@ def kinds_of(rows: pd.DataFrame) -> str:
 def span(sizes: pd.Series) -> str:
     """Smallest and largest of some numbers, or the only one."""
     low, high = int(sizes.min()), int(sizes.max())
-    return f"{low}–{high}" if low < high else str(low)
+    return f"{low:,}–{high:,}" if low < high else f"{low:,}"
 
 
 def _number_clip_paths(path: Path, name: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.display import framed
 from ragnb.errors import InputError
 from ragnb.markup import Markup, spelled, tag
 from ragnb.printing import described
@@ -28,7 +29,7 @@ class Provenance(list[tuple[str, str]]):
 
     def _repr_html_(self) -> Markup:
         rows = [tag("tr", tag("th", heading), tag("td", text)) for heading, text in self]
-        return tag("table", *rows)
+        return framed(tag("table", *rows))
 
 
 @accepts()
@@ -66,7 +67,8 @@ def provenance(*results: Any) -> Provenance:
     frames = [frame for result in results for frame in _frames_in(result)]
     pairs = [("data", spelled(result)) for result in results if isinstance(result, str)]
     for frame in frames:
-        pairs += _sources(frame.attrs.get("source"))
+        for source in (frame.attrs.get("source"), *frame.attrs.get("sources", ())):
+            pairs += _sources(source)
         pairs += _models(frame)
     pairs = [pair for pair in pairs if not _is_in_another(pair, pairs)]
     pairs += _definitions(frames)
@@ -106,8 +108,12 @@ def _sources(source: Any) -> list[tuple[str, str]]:
     if not isinstance(source, Mapping):
         return []
     name = source.get("name", "")
-    details = " · ".join(str(source[key]) for key in _SOURCE_KEYS if source.get(key))
-    return [("data", spelled(f"{name}: {details}"))]
+    details = [str(source[key]) for key in _SOURCE_KEYS if source.get(key)]
+    if source.get("git_sha1"):
+        # Twelve digits are enough to distinguish the files of a study.
+        details.append(f"git SHA-1 {source['git_sha1'][:12]}")
+    text = f"{name}: {' · '.join(details)}" if details else name
+    return [("data", spelled(text))]
 
 
 def _models(frame: pd.DataFrame) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.display import shown
+from ragnb.display import framed, shown
 from ragnb.errors import InputError
 from ragnb.markup import Markup, tag
 from ragnb.metrics.record import METRICS, Metric
@@ -27,6 +27,8 @@ from ragnb.scoring.scores import score
 
 # Represents all values of an option that are not listed one by one.
 OTHER = "other"
+# Style of a column of sentences.
+_TEXT = "max-width:46em"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -87,8 +89,12 @@ class Definitions:
 
     def _repr_html_(self) -> Markup:
         above, rows = self._parts()
-        cells = [tag("tr", tag("td", name), tag("td", text)) for name, text in rows]
-        return tag("div", *(tag("p", text) for text in above), tag("table", *cells))
+        # Texts are sentences, so their column is wider than those of other tables.
+        cells = [
+            tag("tr", tag("th", name, style="white-space:nowrap"), tag("td", text, style=_TEXT))
+            for name, text in rows
+        ]
+        return framed(*(tag("p", text) for text in above), tag("table", *cells))
 
 
 @accepts()

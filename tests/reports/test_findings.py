@@ -1,5 +1,7 @@
 """Sentences about comparisons claim what the interval and the p-value show, and no more."""
 
+import hashlib
+
 import pandas as pd
 import pytest
 
@@ -93,6 +95,21 @@ def test_provenance_names_data_model_and_definitions_once():
     assert block._repr_html_().count("<tr>") == len(block)
     with pytest.raises(InputError, match="frames and reports of ragnb, or .* got 5"):
         ragnb.provenance(study, 5)
+
+
+def test_provenance_names_your_own_files_with_the_checksum_that_git_computes(tmp_path):
+    files = [tmp_path / "ours.csv", tmp_path / "theirs.csv"]
+    for number, file in enumerate(files):
+        file.write_text(f"question,response,references\nWhen?,In 190{number}.,1905\n")
+    responses = [ragnb.load_responses(file) for file in files]
+    joined = ragnb.load_responses(files)
+    expected = []
+    for file in files:
+        content = file.read_bytes()
+        sha1 = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+        expected.append(("data", f"{file.name}: git SHA-1 {sha1[:12]}"))
+    assert ragnb.provenance(*responses)[:2] == expected
+    assert ragnb.provenance(joined)[:2] == expected
 
 
 def test_a_number_that_is_printed_as_zero_has_no_sign():
