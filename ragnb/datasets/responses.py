@@ -36,7 +36,6 @@ from ragnb.datasets.files import (
     CELLS,
     WORKBOOKS,
     existing_file,
-    git_blob_sha1,
     kind_of,
     several_files,
     stem,
@@ -51,6 +50,7 @@ from ragnb.datasets.orientation import one_row_per_item
 from ragnb.datasets.packaged_studies import STUDIES, load_study
 from ragnb.datasets.reading import read_frame
 from ragnb.datasets.renaming import mapped
+from ragnb.datasets.sources import git_blob_sha1
 from ragnb.errors import CallError, InputError
 from ragnb.garbage import collection_paused
 from ragnb.metrics.references import reference_parts
