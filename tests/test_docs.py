@@ -39,6 +39,7 @@ def test_the_blocks_that_run_are_found():
         "Run a model",
         "Run your own pipeline",
         "Compare two systems",
+        "Groups of systems that cannot be separated",
         "Review the evidence",
         "Against last week",
         "Repeated runs",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ragnb.reports.grades import graded_report, scores_by_grade
     from ragnb.reports.judge import JudgeReport, judge_report
     from ragnb.reports.lbrag import load_metrics_json, overview, summary_lines, write_metrics_json
+    from ragnb.reports.letters import LetterDisplay, letter_display
     from ragnb.reports.methods import bibliography, methods_paragraph
     from ragnb.reports.multilingual import MultilingualReport, multilingual_report
     from ragnb.reports.origins import Provenance, provenance
@@ -29,6 +30,7 @@ __all__ = [
     "DefinitionComparison",
     "FailureReport",
     "JudgeReport",
+    "LetterDisplay",
     "MultilingualReport",
     "Provenance",
     "Ranking",
@@ -47,6 +49,7 @@ __all__ = [
     "graded_report",
     "interpret_trace",
     "judge_report",
+    "letter_display",
     "load_metrics_json",
     "methods_paragraph",
     "multilingual_report",

@@ -10,9 +10,11 @@ from ragnb.columns import require_columns
 from ragnb.display import MISSING, shown
 from ragnb.errors import InputError
 from ragnb.reports.frames import Report, TablesAndLines
+from ragnb.reports.letters import letters_of
 from ragnb.scoring.bridges import CNBE, F1
 from ragnb.scoring.columns import record_of, require_metric_names
 from ragnb.scoring.comparisons import compare
+from ragnb.stats.several import inseparable_groups
 
 # Dimensions of multilingual answers, each with the metric that ranks the systems in it.
 MULTILINGUAL_DIMENSIONS = {"accuracy": F1, "language": "language.rlc", "efficiency": CNBE.name}
@@ -36,7 +38,8 @@ class Ranking(Report):
         value in this dimension.
     details
         One row per dimension and system: ``dimension, metric, system, mean, n_scored, rank, best_rank,
-        worst_rank, not_separated_from``.
+        worst_rank, not_separated_from, letters``. Systems that share a letter are not separated; see
+        `ragnb.reports.letter_display`.
     note
         How the ranks were determined.
     """
@@ -125,6 +128,9 @@ def _ranks_in(
     separated, not_separated = _separated(
         scored, means, higher_is_better, correction, 1 - confidence_level
     )
+    best_first = means["mean"].sort_values(ascending=not higher_is_better, kind="stable").index
+    groups = inseparable_groups(list(best_first), separated)
+    letters = letters_of(means.index, groups)
     rows = []
     for system, values in means.iterrows():
         # Numbers of systems that are significantly better and significantly worse than this one.
@@ -140,6 +146,7 @@ def _ranks_in(
             "best_rank": 1 + n_better,
             "worst_rank": len(means) - n_worse,
             "not_separated_from": ", ".join(map(str, not_separated.get(system, []))),
+            "letters": letters[system],
         }
         rows.append(row)
     return pd.DataFrame(rows)

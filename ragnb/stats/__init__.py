@@ -73,7 +73,12 @@ if TYPE_CHECKING:
     from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap, tau_ap_b
     from ragnb.stats.repeats import pass_at_k, pass_k, repeats_interval, variance_components
     from ragnb.stats.sampled_labels import inclusion_probabilities, ppi_sampled_mean
-    from ragnb.stats.several import friedman_test, item_ranks, simultaneous_intervals
+    from ragnb.stats.several import (
+        friedman_test,
+        inseparable_groups,
+        item_ranks,
+        simultaneous_intervals,
+    )
 else:
     __getattr__, __dir__ = face(__name__)
 
@@ -109,6 +114,7 @@ __all__ = [
     "friedman_test",
     "gwet_ac1",
     "inclusion_probabilities",
+    "inseparable_groups",
     "item_ranks",
     "jackknife_interval",
     "kendall_tau_b",

@@ -1,11 +1,12 @@
 """Comparisons of several systems on the same items: Friedman test and simultaneous intervals.
 
 `friedman_test` tests whether the systems differ at all. `simultaneous_intervals` estimates all
-differences at once.
+differences at once. `inseparable_groups` finds the groups in which no pair is separated.
 
 All functions raise InputError for arguments outside the stated range.
 """
 
+from collections.abc import Hashable, Iterable, Sequence
 from math import factorial, inf, nan, prod, sqrt
 
 import numpy as np
@@ -215,3 +216,67 @@ def simultaneous_intervals(
         else Interval(mean, mean - h, mean + h, confidence_level, method, n)
         for mean, h in zip(means.tolist(), half.tolist(), strict=True)
     )
+
+
+# ---- groups ------------------------------------------------------------------------------------
+
+
+@accepts(aligned=False)
+def inseparable_groups(
+    items: Sequence[Hashable], separated: Iterable[tuple[Hashable, Hashable]]
+) -> list[tuple[Hashable, ...]]:
+    """Largest groups of items in which no pair is separated, for a compact letter display.
+
+    Parameters
+    ----------
+    items : sequence of hashable
+        The items, such as systems from the best to the worst.
+    separated : iterable of pairs
+        Pairs of items whose difference is significant. The order within a pair does not matter.
+
+    Returns
+    -------
+    list of tuple
+        The groups, each in the order of the items, sorted by their first items. Each item is in at
+        least one group. Two items are in a common group if and only if they are not separated.
+
+    Raises
+    ------
+    InputError
+        An item occurs twice, or a pair is not two different items.
+
+    Notes
+    -----
+    The insert-and-absorb algorithm [1]_ begins with one group of all items. For each separated pair,
+    it replaces every group with both items by two groups, each without one of the two. Groups within
+    another one are dropped. The result is the set of all maximal cliques of the graph of pairs that are
+    not separated. The paper's further step, which removes letters that are not needed, is not made.
+    The relation is not transitive: a and c may be separated although neither is separated from b.
+
+    References
+    ----------
+    .. [1] Piepho, H.-P. (2004). An algorithm for a letter-based representation of all-pairwise
+       comparisons. Journal of Computational and Graphical Statistics 13, 456-466.
+
+    Examples
+    --------
+    >>> inseparable_groups("abc", [("a", "c")])
+    [('a', 'b'), ('b', 'c')]
+    """
+    places = {item: place for place, item in enumerate(items)}
+    if len(places) < len(items):
+        raise InputError("items must be different, got one of them twice")
+    groups = [frozenset(places)] if places else []
+    for first, second in separated:
+        if first not in places or second not in places or first == second:
+            raise InputError(f"separated must be pairs of two items, got {(first, second)!r:.80}")
+        inserted = []
+        for group in groups:
+            if {first, second} <= group:
+                inserted += [group - {first}, group - {second}]
+            else:
+                inserted.append(group)
+        distinct = list(dict.fromkeys(inserted))
+        groups = [group for group in distinct if not any(group < other for other in distinct)]
+    ordered = [tuple(sorted(group, key=places.__getitem__)) for group in groups]
+    return sorted(ordered, key=lambda group: [places[item] for item in group])
