@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ragnb.annotation.agreement_report import agreement
     from ragnb.annotation.class_report import annotation_report
     from ragnb.annotation.sampling import next_to_label
+    from ragnb.annotation.tag_report import error_report
     from ragnb.dashboards import dashboard
     from ragnb.datasets.evouna import load_evouna
     from ragnb.datasets.exports import export_responses
@@ -136,6 +137,7 @@ __all__ = [
     "complete_structured",
     "dashboard",
     "definitions",
+    "error_report",
     "estimate",
     "explore",
     "export_annotator",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ragnb.annotation.recovery import recover_log
     from ragnb.annotation.sampling import next_to_label
     from ragnb.annotation.session import AnnotationSession
+    from ragnb.annotation.tag_report import ErrorReport, error_report
     from ragnb.annotation.tasks import TASKS, Contradiction, Field, Option, Task, read_task
 else:
     __getattr__, __dir__ = face(__name__)
@@ -23,6 +24,7 @@ __all__ = [
     "AnnotationReport",
     "AnnotationSession",
     "Contradiction",
+    "ErrorReport",
     "Field",
     "Option",
     "Task",
@@ -31,6 +33,7 @@ __all__ = [
     "annotation_report",
     "deferral_queue",
     "disagreements",
+    "error_report",
     "join_labels",
     "next_to_label",
     "person_judicator",

@@ -14,6 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from ragnb.annotation.class_report import AnnotationReport
+from ragnb.annotation.tag_report import ErrorReport
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.experiments.before_after import Changes
@@ -45,6 +46,7 @@ from ragnb.figures.plan_forms import (
 from ragnb.figures.report_forms import (
     agreement_figure,
     annotation_figure,
+    errors_figure,
     failures_figure,
     figure_of,
     grades_figure,
@@ -64,8 +66,8 @@ from ragnb.reports.sensitivity import Sensitivity
 from ragnb.reports.trace import TraceReport
 
 Result: TypeAlias = (
-    "pd.DataFrame | AnnotationReport | Changes | DefinitionComparison | FailureReport | JudgeReport | "
-    "MultilingualReport | RgbReport | RiskCoverageReport | Sensitivity | TraceReport"
+    "pd.DataFrame | AnnotationReport | Changes | DefinitionComparison | ErrorReport | FailureReport | "
+    "JudgeReport | MultilingualReport | RgbReport | RiskCoverageReport | Sensitivity | TraceReport"
 )
 
 
@@ -98,6 +100,7 @@ _OF_REPORTS: dict[type, Form] = {
     Changes: Form(changes_figure),
     JudgeReport: Form(judge_bias_figure),
     RgbReport: Form(rgb_figure),
+    ErrorReport: Form(errors_figure),
     FailureReport: Form(failures_figure),
     RiskCoverageReport: Form(risk_coverage_figure),
     Sensitivity: Form(sensitivity_figure),
@@ -147,6 +150,7 @@ def plot(
         `ragnb.trace_report`, `ragnb.multilingual_report`, `ragnb.judge_report`,
         `ragnb.abstention_report`, `ragnb.reports.risk_coverage_report`, `ragnb.graded_report`,
         `ragnb.changes`, `ragnb.reports.scores_by_grade`, `ragnb.agreement`, `ragnb.annotation_report`,
+        `ragnb.error_report`,
         `ragnb.compare_definitions`, `ragnb.reports.efficiency`, `ragnb.stats.reliability_curve`,
         `ragnb.stats.net_benefit_curve`, `ragnb.stats.detectable_effects`, `ragnb.ensemble.deferral_curve` or
         `ragnb.ensemble.deferral_point`. Means that you computed yourself are in the column ``mean``,

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ragnb.annotation.class_report import AnnotationReport
+from ragnb.annotation.tag_report import ErrorReport
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.figures.abilities import TITLES as ABILITIES
@@ -103,6 +104,14 @@ def sensitivity_figure(result: Sensitivity, page: Page) -> Drawn:
     note = f"ranks of the means over up to {n:,} questions; no intervals"
     set_header(figure, page.title, note)
     return ax, result.rates
+
+
+def errors_figure(result: ErrorReport, page: Page) -> Drawn:
+    """The share of the responses with each tag, for each system, with intervals."""
+    rates = result.rates
+    series = "system" if rates["system"].nunique() > 1 else None
+    table = rates.assign(n=rates["n_scored"])
+    return rows_figure(table, ["tag"], series, [table], page, "share of the responses read")
 
 
 def failures_figure(result: FailureReport, page: Page) -> Drawn:
