@@ -84,24 +84,29 @@ def abstention_report(
         shares.append("risk")
     scores = score(responses, [f"abstention.{name}" for name in shares], **options)
     summaries = summarize(scores, by=groups, confidence_level=confidence_level)
+
+    # The four counts, or six with NoMIRACL's rule, which has a third outcome.
     has_invalid = options.get("rule") == "nomiracl"
     outcomes = _outcomes(scores, has_invalid)
     keys = [scores.loc[outcomes.index, name] for name in groups]
     counts = outcomes.groupby(keys, sort=False, dropna=False).sum().reset_index()
+
+    # Only the metric coverage counts all responses, so the sizes of a group are those of this metric.
     coverage = summaries[summaries["metric"] == "abstention.coverage"]
     sizes = [name for name in ("n_scored", "n", "unscored") if name in coverage]
     table = counts.merge(coverage[[*groups, *sizes]], on=groups)
-    kinds: list[str] = []
+    interval_kinds: list[str] = []
     for name in shares:
         rates = summaries[summaries["metric"] == f"abstention.{name}"]
-        kinds += rates.loc[rates["low"].notna(), "interval"].tolist()
+        has_interval = rates["low"].notna()
+        interval_kinds += rates.loc[has_interval, "interval"].tolist()
         table = table.merge(_limits(rates, groups, name), on=groups)
     for name, further_scores in _further_scores(scores, outcomes, has_invalid).items():
         rates = summarize(further_scores, by=groups, confidence_level=confidence_level)
         table = table.merge(_limits(rates, groups, name), on=groups)
     report = shown(table.merge(coverage[[*groups, "signature"]], on=groups))
     # The columns have no room for the kinds of the intervals, which figures name.
-    report.attrs["intervals"] = f"{100 * confidence_level:g} % {interval_words(kinds)}"
+    report.attrs["intervals"] = f"{100 * confidence_level:g} % {interval_words(interval_kinds)}"
     return report
 
 
@@ -112,12 +117,12 @@ def _further_scores(
 
     They are carefulness and, with `has_invalid`, the share of invalid responses.
     """
-    # Carefulness counts the responses that hallucination counts. The right decision on their questions is
-    # a refusal, so its values are those of alignment.
+    # Carefulness is a share of the responses to unanswerable questions, as hallucination is. The right decision
+    # on these questions is a refusal, so 1 for a right decision (alignment) is 1 for a refusal.
     hallucination = scores[scores["metric"] == "abstention.hallucination"]
     alignment = scores.loc[scores["metric"] == "abstention.alignment", "value"].to_numpy()
-    is_left_out = hallucination["value"].isna()
-    carefulness = hallucination["value"].where(is_left_out, alignment)
+    is_not_counted = hallucination["value"].isna()
+    carefulness = hallucination["value"].where(is_not_counted, alignment)
     further_scores = {"carefulness": hallucination.assign(value=carefulness)}
     if has_invalid:
         is_invalid = outcomes[["answerable_invalid", "unanswerable_invalid"]].any(axis=1)
@@ -132,12 +137,13 @@ def _further_scores(
 def _outcomes(scores: pd.DataFrame, has_invalid: bool) -> pd.DataFrame:
     """The outcome of each response, from its scores.
 
-    There is one row per response, with the index that the row of its coverage has in the scores, by
-    which the caller finds the other columns. There is one column for each cell of the table of answerable
-    against answered, which is True if the response is in the cell.
+    The columns are ``answerable_answered``, ``answerable_refused``, ``unanswerable_answered``,
+    ``unanswerable_refused`` and, with `has_invalid`, the two for responses that neither answer nor refuse. A
+    cell is True if the response has this outcome. There is one row per response, with the index that the row
+    of its coverage has in the scores, by which the caller finds the other columns.
     """
-    # Each metric has one row per response, in the same order. With a new index, the rows of a response
-    # have the same number in all metrics.
+    # Each metric has one row per response, in the same order. With a new index, all rows of a response have
+    # the same number, and the columns of different metrics can be combined.
     by_metric = {
         name: scores[scores["metric"] == f"abstention.{name}"].reset_index(drop=True)
         for name in ("coverage", "over_refusal", "alignment")
@@ -259,27 +265,32 @@ def risk_coverage_report(
     keys = column_names(by)
     needed = [*keys, confidence, correct, *column_names(clusters)]
     require_columns(responses, needed, "risk_coverage_report")
+    # The name of a column may be that of another one, so these two have names of their own.
     items = responses[[*keys, *column_names(clusters)]].assign(
         sure=numbers(responses, confidence, "risk_coverage_report"),
         wrong=[1 - is_accepted(verdict) for verdict in responses[correct]],
     )
-    if (items["sure"].isna() | items["wrong"].isna()).all():
+    lacks_a_value = items["sure"].isna() | items["wrong"].isna()
+    if lacks_a_value.all():
         raise InputError(f"no response has both {confidence} and {correct}")
     areas: list[dict[str, Any]] = []
     curve: list[dict[str, Any]] = []
     for cell, rows in items.groupby(keys, sort=False, dropna=False):
         # Answers without a verdict are left out, and abstentions need none. A group in which nothing is left
         # keeps its rows of areas.
-        group = rows[rows["sure"].isna() | rows["wrong"].notna()]
+        is_abstention = rows["sure"].isna()
+        has_verdict = rows["wrong"].notna()
+        group = rows[is_abstention | has_verdict]
         columns_of_group = dict(zip(keys, cell, strict=True))
-        answered = group["sure"].notna().to_numpy()
-        wrong, sure = group.loc[answered, ["wrong", "sure"]].to_numpy(float).T
+        is_answer = group["sure"].notna().to_numpy()
+        answers = group[is_answer]
+        wrong, sure = answers["wrong"].to_numpy(float), answers["sure"].to_numpy(float)
         units = None
         if clusters is not None:
             codes = convert(group[clusters], "clusters", clusters)
             # Without the abstentions, codes may be missing, so they are numbered anew.
-            _, units = np.unique(codes[answered], return_inverse=True)
-        sizes = {"n": len(group), "n_answered": len(wrong)}
+            _, units = np.unique(codes[is_answer], return_inverse=True)
+        sizes = {"n": len(group), "n_answered": len(answers)}
         options: dict[str, Any] = {"confidence_level": confidence_level}
         measures = {
             "AURC": aurc(wrong, sure, units, **options),
@@ -288,7 +299,8 @@ def risk_coverage_report(
         }
         for measure, interval in measures.items():
             areas.append({**columns_of_group, "measure": measure, **interval.columns(), **sizes})
-        if len(wrong):
+        # Without an answer there is no threshold, so the group has no curve.
+        if len(answers):
             for row in _curve(wrong, sure, units, len(group), confidence_level):
                 curve.append({**columns_of_group, **row, **sizes})
     return RiskCoverageReport(pd.DataFrame(areas), pd.DataFrame(curve), keys)
@@ -299,28 +311,33 @@ def _curve(
 ) -> Iterator[dict[str, Any]]:
     """Yield one row of the curve per threshold, from the highest to the lowest.
 
-    `n` is the number of responses, with abstentions. The other arguments are about the answers.
+    `wrong` and `sure` have one value per answer: 1 if the answer is wrong, else 0, and its confidence. `units`
+    has the number of the cluster of each answer; None if the answers are independent. `n` is the number of
+    responses, with abstentions. `level` is the confidence level.
     """
     from scipy.stats import hypergeom
 
+    # Probabilities below which the lower and the upper limit of a central interval lie.
     tails = (1 - level) / 2, (1 + level) / 2
-    # A curve has at most 101 points. With more different values, the thresholds are their percentiles.
-    shares = np.linspace(0, 1, 101)
-    thresholds = np.unique(np.quantile(sure, shares, method="higher"))
+    # A curve has at most 101 points. With more different values, the thresholds are their percentiles. The method
+    # "higher" gives only confidences that occur.
+    percentiles = np.linspace(0, 1, 101)
+    thresholds = np.unique(np.quantile(sure, percentiles, method="higher"))
     for threshold in thresholds[::-1]:
         accepted = sure >= threshold
         accepted_units = None if units is None else units[accepted]
         risk = share(wrong[accepted], accepted_units, level)
         n_accepted = int(accepted.sum())
-        # The number of wrong answers among as many answers that are chosen at random.
-        n_wrong = hypergeom(wrong.size, int(wrong.sum()), n_accepted)
-        low, high = n_wrong.ppf(tails) / n_accepted
+        # The control: the distribution of the number of wrong answers among as many answers that are chosen
+        # at random.
+        n_wrong_at_random = hypergeom(wrong.size, int(wrong.sum()), n_accepted)
+        random_low, random_high = n_wrong_at_random.ppf(tails) / n_accepted
         yield {
             "threshold": threshold,
             "coverage": n_accepted / n,
             "n_accepted": n_accepted,
             **risk.columns("risk"),
             "random": wrong.mean(),
-            "random_low": low,
-            "random_high": high,
+            "random_low": random_low,
+            "random_high": random_high,
         }

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts, convert
-from ragnb.columns import CONDITION, column_names, require_frame
+from ragnb.columns import CONDITION, column_names, list_of_texts, require_frame
 from ragnb.errors import InputError
 from ragnb.metrics.record import Metric
 from ragnb.numbers import percent
@@ -18,6 +18,7 @@ from ragnb.scoring.comparisons import compare
 from ragnb.scoring.scores import as_metrics, score
 from ragnb.scoring.summaries import summarize
 
+# What a user passes as definitions: values of the main option, or a mapping from names to options.
 Chosen = str | Sequence[str] | Mapping[str, Mapping[str, Any]]
 
 
@@ -62,22 +63,29 @@ class DefinitionComparison(Report):
         # The columns before the metric are those of the cells.
         columns = list(self.differences.columns)
         cells = columns[: columns.index("metric")]
-        compared = ["definition", "baseline", "n_pairs", "n_dropped", "difference", "low", "high"]
+        names_and_difference = [
+            "definition",
+            "baseline",
+            "n_pairs",
+            "n_dropped",
+            "difference",
+            "low",
+            "high",
+        ]
+        test = ["p_value", "p_adjusted", "test"]
         evidence = [name for name in self.differing if str(name).endswith(": evidence")]
         identifying = [name for name in ("example_id", "system") if name in self.differing]
         rates = self.rates.drop(columns="metric")
         first_responses = self.differing[[*identifying, *self.definitions, *evidence]].head(5)
-        n = self.scores["response_number"].nunique()
+        n_responses = self.scores["response_number"].nunique()
         level = percent(self.rates["confidence_level"].iloc[0])
         tables = {
             f"{self.metric} under {len(self.definitions)} definitions": rates,
-            "Paired differences": self.differences[
-                [*cells, *compared, "p_value", "p_adjusted", "test"]
-            ],
+            "Paired differences": self.differences[[*cells, *names_and_difference, *test]],
             f"The first of {len(self.differing)} responses on which they differ": first_responses,
         }
         line = (
-            f"{len(self.differing)} of {n} responses have different values; {level} "
+            f"{len(self.differing)} of {n_responses} responses have different values; {level} "
             "intervals. Differences are over the responses that both definitions score."
         )
         lines_on_gaps = [f"Left out: {why}" for why in self.left_out.values()]
@@ -149,8 +157,8 @@ def compare_definitions(
         raises an InputError. Without a metric: there are fewer than two systems, or no metric can
         score the responses.
 
-    >>> said = ["Oslo.", "I cannot answer: insufficient information in documents. Oslo?"]
-    >>> frame = pd.DataFrame({"example_id": ["1", "2"], "response": said, "references": "Oslo"})
+    >>> texts = ["Oslo.", "I cannot answer: insufficient information in documents. Oslo?"]
+    >>> frame = pd.DataFrame({"example_id": ["1", "2"], "response": texts, "references": "Oslo"})
     >>> compared = compare_definitions(frame, "rgb.accuracy", ["paper", "flexible"])
     >>> compared.rates[["definition", "count", "mean"]].values.tolist()
     [['paper', 1, 0.5], ['flexible', 2, 1.0]]
@@ -178,27 +186,20 @@ def compare_definitions(
         frame["system"] = "responses"
     if "example_id" not in frame:
         frame["example_id"] = frame["response_number"]
-    scores_by_definition: dict[str, pd.DataFrame] = {}
-    left_out: dict[str, str] = {}
-    for name, definition in options_by_definition.items():
-        try:
-            # A definition may set an option that the definitions otherwise share.
-            options_of_score = {**options, **definition}
-            scores_of_definition = score(frame, metric_record, explain=True, **options_of_score)
-        except InputError as error:
-            # Only definitions that the user did not choose are left out, and two must remain.
-            n_after = len(options_by_definition) - len(left_out) - 1
-            if definitions is not None or n_after < 2:
-                raise
-            left_out[name] = str(error)
-        else:
-            scores_by_definition[name] = scores_of_definition.assign(definition=name)
+    scores_by_definition, left_out = _scores_and_left_out(
+        frame,
+        metric_record,
+        options_by_definition,
+        options,
+        were_chosen=definitions is not None,
+    )
     scores = pd.concat(scores_by_definition.values())
     # The index is that of the responses. A stable sort puts the definitions of one response next to
     # each other, in the order of the definitions.
     scores = scores.sort_index(kind="stable").reset_index(drop=True)
     if by is None:
-        by = [name for name in CONDITION if name in frame and frame[name].nunique(dropna=False) > 1]
+        conditions = [name for name in CONDITION if name in frame]
+        by = [name for name in conditions if frame[name].nunique(dropna=False) > 1]
     cells = list(by)
     # Scores of one unit are not independent. Without repeats, each score is a unit of its own.
     unit = cluster or conversations(scores)
@@ -209,23 +210,56 @@ def compare_definitions(
     )
     if metric_record.binary:
         rates = with_counts(rates)
+    # One column of values per definition and, if the metric has evidence, one of what decided each value.
     values = {}
     evidence = {}
-    for name, frame_of_scores in scores_by_definition.items():
-        values[name] = frame_of_scores["value"].to_numpy()
-        if frame_of_scores["evidence"].ne("").any():
-            evidence[f"{name}: evidence"] = frame_of_scores["evidence"].to_numpy()
+    for name, scores_of_definition in scores_by_definition.items():
+        values[name] = scores_of_definition["value"].to_numpy()
+        if scores_of_definition["evidence"].ne("").any():
+            evidence[f"{name}: evidence"] = scores_of_definition["evidence"].to_numpy()
+    # A missing value differs from a number, so a response that only some definitions score is listed.
     differs = pd.DataFrame(values).nunique(axis=1, dropna=False) > 1
-    others = responses.reset_index(drop=True).drop(columns=list(values), errors="ignore")
+    # A column of the responses that has the name of a definition would otherwise occur twice.
+    other_columns = responses.reset_index(drop=True).drop(columns=list(values), errors="ignore")
     return DefinitionComparison(
         metric=metric_record.name,
         definitions={name: options_by_definition[name] for name in scores_by_definition},
         rates=rates,
         differences=_differences(scores, cells, unit, confidence_level),
-        differing=others.assign(**values, **evidence)[differs].reset_index(drop=True),
+        differing=other_columns.assign(**values, **evidence)[differs].reset_index(drop=True),
         scores=scores,
         left_out=left_out,
     )
+
+
+def _scores_and_left_out(
+    frame: pd.DataFrame,
+    metric: Metric,
+    options_by_definition: Mapping[str, Mapping[str, Any]],
+    shared_options: Mapping[str, Any],
+    *,
+    were_chosen: bool,
+) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
+    """Scores under each definition, and the reason for each definition that cannot score the responses.
+
+    Both have the name of the definition as key. If the user chose the definitions (`were_chosen`), or if fewer
+    than two would remain, the InputError of `score` is raised instead.
+    """
+    scores_by_definition: dict[str, pd.DataFrame] = {}
+    left_out: dict[str, str] = {}
+    for name, definition in options_by_definition.items():
+        # A definition may set an option that the definitions otherwise share.
+        options = {**shared_options, **definition}
+        try:
+            scores = score(frame, metric, explain=True, **options)
+        except InputError as error:
+            n_after = len(options_by_definition) - len(left_out) - 1
+            if were_chosen or n_after < 2:
+                raise
+            left_out[name] = str(error)
+        else:
+            scores_by_definition[name] = scores.assign(definition=name)
+    return scores_by_definition, left_out
 
 
 def _main_option(metric: Metric) -> tuple[str, list[str]]:
@@ -249,9 +283,10 @@ def _definitions(metric: Metric, chosen: Chosen | None) -> dict[str, dict[str, A
     else:
         option, variants = _main_option(metric)
         # One name, several, or none, which means all of them.
-        chosen_names = [chosen] if isinstance(chosen, str) else list(chosen or ())
+        chosen_names = list_of_texts(chosen)
         values = chosen_names or variants
-        if unknown := [value for value in values if value not in variants]:
+        unknown = [value for value in values if value not in variants]
+        if unknown:
             allowed = "be a mapping from names to options"
             if variants:
                 allowed = f"be among {', '.join(variants)}"
@@ -270,18 +305,24 @@ def _definitions(metric: Metric, chosen: Chosen | None) -> dict[str, dict[str, A
 def _differences(
     scores: pd.DataFrame, cells: list[str], unit: str | None, level: float
 ) -> pd.DataFrame:
-    """Compare the definitions pair by pair, each in the place of a system."""
+    """Compare the definitions pair by pair, each in the place of a system.
+
+    `cells` are the columns that divide the responses, and `unit` is the column of the independent units; None
+    if the responses are independent. The result has the columns of `ragnb.compare`, with ``definition`` in
+    the place of ``system``.
+    """
     # `compare` takes the definitions as systems, so the column of the systems gets another name.
     new_names = {"system": "responses of"} if "system" in cells else {}
     units = {"unit": scores[unit]} if unit else {}
-    compared = scores.rename(columns=new_names).assign(
+    scores_of_definitions = scores.rename(columns=new_names).assign(
         **units,
         system=scores["definition"],
         example_id=scores["response_number"],
+        # `compare` refuses scores with different signatures. Here the difference is intended.
         signature="the definitions that are compared",
     )
     table = compare(
-        compared,
+        scores_of_definitions,
         by=[new_names.get(name, name) for name in cells],
         cluster="unit" if unit else None,
         unpaired="drop",

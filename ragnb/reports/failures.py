@@ -48,7 +48,8 @@ OUTCOMES = (
 )
 # Columns with people's verdicts on the whole answer.
 _VERDICTS = ("verdict", "label", "human_label")
-# Words of a reference that a right answer can be expected to contain.
+# Largest number of words of a reference that a right answer can be expected to contain. A longer reference is a
+# sentence or more, which a right answer may put in other words.
 SHORT = 10
 # The facts about a response, each with what it says.
 FACTS = {
@@ -87,8 +88,11 @@ class FailureReport(Report):
 
     def _tables_and_lines(self) -> TablesAndLines:
         table = self.counts.pivot(index="outcome", columns="system", values="count")
-        table = table.reindex([name for name in OUTCOMES if name in table.index])
-        table = table.fillna(0).astype(int).rename_axis(columns=None).reset_index()
+        # The pivot has sorted the outcomes by name.
+        in_order = [name for name in OUTCOMES if name in table.index]
+        table = table.reindex(in_order).fillna(0).astype(int)
+        # The pivot calls its columns "system", which would be printed above them.
+        table = table.rename_axis(columns=None).reset_index()
         lines = [f"{fact}: {source}." for fact, source in self.sources.items()]
         return {"Where it went wrong (number of responses)": table}, lines
 
@@ -134,6 +138,7 @@ def failure_report(responses: pd.DataFrame, *, confidence_level: float = 0.95) -
     frame = responses.reset_index(drop=True)
     facts = _facts(frame)
     if all(facts.is_unknown(fact) for fact in ("right", "refused", "supported")):
+        # With these two columns, a response can at least be compared with its references.
         require_columns(frame, ["response", "references"], "failure_report")
     outcome = _outcomes(facts.values)
     outcomes = pd.concat([frame.assign(outcome=outcome), facts.values.add_prefix("fact: ")], axis=1)
@@ -164,7 +169,11 @@ class _Facts:
         self._sources: dict[str, list[str]] = {fact: [] for fact in FACTS}
 
     def add(self, fact: str, source: str, values: pd.Series) -> None:
-        """Fill in a fact where no earlier source has it."""
+        """Fill in a fact where no earlier source has it.
+
+        `source` names the source in words. `values` has 1, 0 or NaN for each response.
+        """
+        # A source without any value is not named.
         if values.notna().any():
             self._sources[fact].append(source)
             self.values[fact] = self.values[fact].fillna(values)
@@ -206,15 +215,18 @@ def _facts(frame: pd.DataFrame) -> _Facts:
 
 
 def _add_correctness(frame: pd.DataFrame, facts: _Facts) -> None:
-    """Whether each answer is right, and whether it contains the reference."""
+    """Add to the facts whether each answer is right, and whether it contains the reference."""
     for column in _VERDICTS:
         if column not in frame:
             continue
-        # A column of this name can contain something else, such as grades.
-        with suppress(InputError):
+        try:
             verdicts = _values(frame.assign(verdict=frame[column]), "annotator.verdict")
-            facts.add("right", f"people (column {column})", verdicts)
-            break
+        except InputError:
+            # A column of this name can contain something else, such as grades.
+            continue
+        facts.add("right", f"people (column {column})", verdicts)
+        # The first column of verdicts counts.
+        break
     if "judged_correct" in frame:
         facts.add("right", "a judge (judged_correct)", _numbers(frame["judged_correct"]))
     if {"response", "references"} <= {*frame}:
@@ -227,16 +239,25 @@ def _add_correctness(frame: pd.DataFrame, facts: _Facts) -> None:
 
 
 def _is_short(reference: Any) -> bool:
-    """Whether every part of a reference has an alias of a few words."""
+    """Whether a right answer can be expected to contain a reference.
+
+    A reference consists of parts, which are all required. Each part has aliases, and one of them is enough, so
+    the shortest alias counts.
+    """
     try:
         parts = reference_parts(reference)
     except InputError:
         return False
-    return all(min(len(alias.split()) for alias in part) <= SHORT for part in parts)
+    for aliases in parts:
+        n_words = min(len(alias.split()) for alias in aliases)
+        if n_words > SHORT:
+            return False
+    return True
 
 
 def _add_labels_of_sentences(frame: pd.DataFrame, facts: _Facts) -> None:
-    """Facts from RAGBench's labels of sentences, as far as the frame has them."""
+    """Add the facts that follow from RAGBench's labels of sentences, as far as the frame has them."""
+    # A metric whose columns are missing raises InputError, and the fact stays unknown.
     with suppress(InputError):
         relevance = _values(frame, "trace.relevance")
         # Without a relevant sentence in the passages, the retrieval has failed.
@@ -254,8 +275,8 @@ def _is_positive(values: pd.Series) -> pd.Series:
 
 
 def _numbers(column: pd.Series) -> pd.Series:
-    """Flags as 1, 0 or NaN."""
-    # True and 1 are the same key.
+    """Flags as 1, 0 or NaN. Other values become NaN."""
+    # For a mapping, True, 1 and 1.0 are the same key.
     flags = column.map({True: 1.0, False: 0.0, "True": 1.0, "False": 0.0})
     return pd.Series(flags, column.index, dtype=float)
 
@@ -273,7 +294,11 @@ def _values(frame: pd.DataFrame, metric: str, **options: Any) -> pd.Series:
 
 
 def _outcomes(facts: pd.DataFrame) -> pd.Series:
-    """The first outcome of each response in the order of a pipeline."""
+    """The first outcome of each response in the order of a pipeline.
+
+    `facts` has one column for each of `FACTS`, with 1, 0 or NaN. A comparison with NaN is False, so an unknown
+    fact neither is nor is not the case.
+    """
     is_unanswerable = facts["answerable"] == 0
     is_right, is_wrong = facts["right"] == 1, facts["right"] == 0
     is_unsupported, is_supported = facts["supported"] == 0, facts["supported"] == 1
@@ -298,9 +323,9 @@ def _outcomes(facts: pd.DataFrame) -> pd.Series:
     ]
     outcome = pd.Series(UNKNOWN, facts.index, dtype=object)
     is_open = pd.Series(True, facts.index)
-    for name, holds in rules:
-        outcome[is_open & holds] = name
-        is_open &= ~holds
+    for name, applies in rules:
+        outcome[is_open & applies] = name
+        is_open &= ~applies
     return outcome
 
 

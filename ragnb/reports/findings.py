@@ -84,21 +84,22 @@ def _sentence(row: Mapping[Any, Any], names: Mapping[str, str]) -> str:
     metric = names.get(row["metric"], metric_words(row["metric"]))
     is_corrected = "labels_alone" in row
     # A corrected difference is one of people's labels, and the metric is the judge.
-    subject = f"people's labels, estimated with {metric}" if is_corrected else metric
-    where = ", ".join([subject, *_conditions(row)])
+    quantity = f"people's labels, estimated with {metric}" if is_corrected else metric
+    subject = ", ".join([quantity, *_conditions(row)])
     system = names.get(row["system"], row["system"])
     baseline = names.get(row["baseline"], row["baseline"])
     if not np.isfinite(row["difference"]):
-        return f"{where}: {system} and {baseline} have no pair of scores, so nothing is compared."
-    # A p-value that is undefined is not below the level, so nothing is then shown.
-    is_shown = bool(row["p_adjusted"] < 1 - row["confidence_level"])
-    parts = [_finding(row, where, system, baseline, is_shown=is_shown)]
+        return f"{subject}: {system} and {baseline} have no pair of scores, so nothing is compared."
+    # An undefined p-value is nan, which is not below the level, so the difference is then not significant.
+    is_significant = bool(row["p_adjusted"] < 1 - row["confidence_level"])
+    sentences = [_finding(row, subject, system, baseline, is_significant=is_significant)]
     if is_corrected:
-        parts.append(_labels_alone(row))
-    elif not is_shown:
-        parts.append(_missed(row))
-    parts += _reservations(row, system, baseline)
-    return " ".join(part for part in parts if part)
+        sentences.append(_labels_alone(row))
+    elif not is_significant:
+        sentences.append(_missed(row))
+    sentences += _reservations(row, system, baseline)
+    # A sentence that has nothing to say is empty.
+    return " ".join(filter(None, sentences))
 
 
 def _conditions(row: Mapping[Any, Any]) -> list[str]:
@@ -108,18 +109,22 @@ def _conditions(row: Mapping[Any, Any]) -> list[str]:
 
 
 def _finding(
-    row: Mapping[Any, Any], where: str, system: str, baseline: str, *, is_shown: bool
+    row: Mapping[Any, Any], subject: str, system: str, baseline: str, *, is_significant: bool
 ) -> str:
-    """Which system is higher, or that the data do not show it."""
+    """Which system is higher, or that the data do not show it.
+
+    `row` is a row of `ragnb.compare`, and `subject` the metric with its conditions. `system` and `baseline` are
+    the words for the two systems.
+    """
     difference = row["difference"]
     decimals = _decimals(row)
     details = _details(row)
-    if is_shown:
+    if is_significant:
         direction = "higher" if difference > 0 else "lower"
         size = _signed(abs(difference), decimals)
-        return f"{where}: {system} is {size} {direction} than {baseline} ({details})."
+        return f"{subject}: {system} is {size} {direction} than {baseline} ({details})."
     return (
-        f"{where}: the data do not show which of {system} and {baseline} is higher; "
+        f"{subject}: the data do not show which of {system} and {baseline} is higher; "
         f"the difference is {_signed(difference, decimals)} ({details})."
     )
 
@@ -133,18 +138,19 @@ def _signed(value: float, decimals: int) -> str:
 def _decimals(row: Mapping[Any, Any]) -> int:
     """Number of decimals that shows the width of the interval with two digits: 2, 3 or 4."""
     width = row["high"] - row["low"]
-    if not (np.isfinite(width) and width > 0):
+    has_width = np.isfinite(width) and width > 0
+    if not has_width:
         return 2
     # The first digit of the width is at the place floor(log10(width)): -1 for 0.35, and so 2 decimals.
     return int(np.clip(1 - np.floor(np.log10(width)), 2, 4))
 
 
 def _details(row: Mapping[Any, Any]) -> str:
-    """Interval, number of questions, test and p-value."""
+    """Interval, number of questions, test and p-value, as the text in parentheses after a difference."""
     decimals = _decimals(row)
     details = []
     if np.isfinite([row["low"], row["high"]]).all():
-        low, high = (_signed(row[end], decimals) for end in ("low", "high"))
+        low, high = _signed(row["low"], decimals), _signed(row["high"], decimals)
         level = f"{100 * row['confidence_level']:g} %"
         kind = row["interval"]
         if "labels_alone" in row:
@@ -165,7 +171,7 @@ def _details(row: Mapping[Any, Any]) -> str:
 
 
 def _labels_alone(row: Mapping[Any, Any]) -> str:
-    """What the labels show without the metric."""
+    """What the labels show without the metric; empty if they show nothing."""
     decimals = _decimals(row)
     values = (row["labels_alone"], row["labels_alone_low"], row["labels_alone_high"])
     if not np.isfinite(values).all():
@@ -175,14 +181,15 @@ def _labels_alone(row: Mapping[Any, Any]) -> str:
 
 
 def _missed(row: Mapping[Any, Any]) -> str:
-    """Which differences the number of questions would often miss."""
+    """Which differences the number of questions would often miss; empty if this is unknown."""
     if not np.isfinite(row["mde"]):
         return ""
-    # A power of 0.8 misses one in five.
-    one_in = 1 / (1 - row["power"])
+    # A test with a power of 0.8 misses the minimum detectable effect (mde) one time in 5.
+    n_tests_per_miss = 1 / (1 - row["power"])
+    smallest_difference = f"{row['mde']:.{_decimals(row)}f}"
     return (
-        f"With this number of questions, a difference below {row['mde']:.{_decimals(row)}f} is "
-        f"missed more than one time in {one_in:.3g}."
+        f"With this number of questions, a difference below {smallest_difference} is "
+        f"missed more than one time in {n_tests_per_miss:.3g}."
     )
 
 

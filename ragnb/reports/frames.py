@@ -77,9 +77,12 @@ def as_frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 def with_counts(rates: pd.DataFrame) -> pd.DataFrame:
     """Add the column `count` before `mean`: the number of responses with the value 1.
 
+    `rates` are summaries of a metric of 0 and 1, with the columns `mean` and `n_scored`. They are changed.
+
     >>> with_counts(pd.DataFrame({"mean": [0.75, float("nan")], "n_scored": [4, 0]}))["count"].tolist()
     [3, 0]
     """
+    # The product is a whole number except for the error of floats. If nothing was scored, the mean is nan.
     counts = (rates["mean"] * rates["n_scored"]).round().fillna(0).astype(int)
     rates.insert(rates.columns.get_loc("mean"), "count", counts)
     return rates
@@ -96,13 +99,16 @@ def responses_of_judged_systems(responses: pd.DataFrame, verdict: str) -> pd.Dat
     was_judged = responses[verdict].notna()
     if "judge_reason" in responses:
         was_judged |= responses["judge_reason"].notna()
-    return responses[was_judged.groupby(responses["system"]).transform("any").astype(bool)]
+    # A system keeps all of its responses if one of them was judged.
+    system_was_judged = was_judged.groupby(responses["system"]).transform("any").astype(bool)
+    return responses[system_was_judged]
 
 
 def interval_columns(interval: Interval) -> dict[str, Any]:
-    """The columns of an interval, with the number of independent units as ``n_units``.
+    """The columns ``mean, low, high, interval, confidence_level`` of an interval, and ``n_units``.
 
-    The name of the interval then need not contain the number of clusters.
+    ``n_units`` is the number of independent units: of clusters, or else of values. The name of the interval
+    then need not contain the number of clusters.
     """
     return interval.columns() | {
         "interval": without_clusters(interval.method),
@@ -111,12 +117,19 @@ def interval_columns(interval: Interval) -> dict[str, Any]:
 
 
 def without_clusters(method: str) -> str:
-    """Name of an interval without its number of clusters."""
+    """Name of an interval without its number of clusters.
+
+    >>> without_clusters("cluster-robust t, 40 clusters")
+    'cluster-robust t'
+    """
     return re.sub(r", \d+ clusters", "", method)
 
 
 def share(values: Floats, units: Integers | None, level: float) -> Interval:
     """Mean of values in [0, 1] with its interval.
+
+    `units` has the number of the cluster of each value; None if the values are independent. `level` is the
+    confidence level.
 
     If all values are 0 or 1, this is the Wilson interval. Otherwise, and with clusters, it is the
     t interval, cluster-robust with clusters.
@@ -129,10 +142,11 @@ def share(values: Floats, units: Integers | None, level: float) -> Interval:
 def agreement_intervals(
     ratings: Floats, units: Integers | None, level: float
 ) -> dict[str, Interval]:
-    """Percent agreement and the chance-corrected coefficients of two or more raters.
+    """Percent agreement and the chance-corrected coefficients of two or more raters, by name.
 
     `ratings` has one row per item and one column per rater, with nan for a missing rating. Each item
-    must have two or more ratings. Two raters have Cohen's kappa, and more raters have Fleiss' kappa.
+    must have two or more ratings. `units` has the number of the cluster of each item; None if the items
+    are independent. `level` is the confidence level. Two raters have Cohen's kappa, and more raters have Fleiss' kappa.
     """
     kappa = "Cohen's kappa" if ratings.shape[1] == 2 else "Fleiss' kappa"
     corrected = {}

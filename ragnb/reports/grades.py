@@ -78,13 +78,14 @@ def graded_report(
     """
     rows: list[dict[str, Any]] = []
     for name in column_names(judge):
-        graded, units = _graded(responses, name, label, clusters, "graded_report")
+        graded, cluster_column = _graded(responses, name, label, clusters, "graded_report")
         shared = {
             "n": len(graded),
             "n_systems": graded["system"].nunique(),
             "not_reported": "; ".join(_not_reported(graded, name, label)),
         }
-        for metric, interval in _graded_measures(graded, units, confidence_level).items():
+        measures = _graded_measures(graded, cluster_column, confidence_level)
+        for metric, interval in measures.items():
             rows.append({"judge": name, "metric": metric, **interval.columns(), **shared})
     report = pd.DataFrame(rows)
     if not report["not_reported"].any():
@@ -128,8 +129,8 @@ def scores_by_grade(
     >>> table[["grade", "n", "mean"]].round(2).values.tolist()
     [[1.0, 23.0, 0.37], [2.0, 53.0, 0.77], [3.0, 104.0, 0.81], [4.0, 297.0, 0.88]]
     """
-    graded, units = _graded(responses, judge, label, clusters, "scores_by_grade")
-    spearman = _spearman(graded, units, confidence_level)
+    graded, cluster_column = _graded(responses, judge, label, clusters, "scores_by_grade")
+    spearman = _spearman(graded, cluster_column, confidence_level)
     overall = {
         "spearman": spearman.estimate,
         "spearman_low": spearman.low,
@@ -141,37 +142,42 @@ def scores_by_grade(
     for grade, group in graded.groupby(nearest_grade):
         # With one response per unit, the responses are independent, and the interval is not cluster-robust.
         clusters_of_group = None
-        if group[units].duplicated().any():
-            clusters_of_group = pd.factorize(group[units])[0]
+        if group[cluster_column].duplicated().any():
+            clusters_of_group = pd.factorize(group[cluster_column])[0]
         mean = mean_interval(group["judged"], clusters_of_group, confidence_level=confidence_level)
         row = {"judge": judge, "label": label, "grade": int(grade), "n": len(group)}
         row |= interval_columns(mean)
-        row |= {name: group["judged"].quantile(share) for name, share in QUANTILES.items()}
+        for name, share in QUANTILES.items():
+            row[name] = group["judged"].quantile(share)
         rows.append(row | overall)
     return pd.DataFrame(rows)
 
 
 def _graded(
-    responses: pd.DataFrame, judge: str, label: str, clusters: str | None, what: str
+    responses: pd.DataFrame, judge: str, label: str, clusters: str | None, caller: str
 ) -> tuple[pd.DataFrame, str]:
-    """The responses that have a score and a grade, and the column of clusters.
+    """The responses that have a score and a grade, and the name of the column of their clusters.
 
-    The scores are in the column ``judged``, and the grades in ``grade``. `what` is the name of the
-    caller, for messages.
+    The scores are in the column ``judged``, and the grades in ``grade``. `caller` is the name of the public
+    function, for messages.
     """
-    require_columns(responses, ["example_id", "system", label, judge], what)
-    units = clusters or conversations(responses) or "example_id"
-    require_columns(responses, [units], what)
-    graded = responses.assign(
-        judged=numbers(responses, judge, what), grade=numbers(responses, label, what)
-    ).dropna(subset=["judged", "grade"])
+    require_columns(responses, ["example_id", "system", label, judge], caller)
+    # Without a choice of the user, the turns of a conversation are a cluster or, if no conversation has several
+    # turns, the answers to a question.
+    cluster_column = clusters or conversations(responses) or "example_id"
+    require_columns(responses, [cluster_column], caller)
+    scores, grades = numbers(responses, judge, caller), numbers(responses, label, caller)
+    graded = responses.assign(judged=scores, grade=grades).dropna(subset=["judged", "grade"])
     if graded.empty:
         raise InputError(f"no response has both {judge} and {label}")
-    return graded, units
+    return graded, cluster_column
 
 
 def _spearman(graded: pd.DataFrame, clusters: str, level: float) -> Interval:
-    """Spearman's correlation of scores and grades, which is Pearson's correlation of their ranks."""
+    """Spearman's correlation of scores and grades, which is Pearson's correlation of their ranks.
+
+    `clusters` is the name of a column of `graded`, and `level` the confidence level.
+    """
     ranks = graded[["judged", "grade"]].rank()
     units = pd.factorize(graded[clusters])[0]
     correlation = pearson(ranks["judged"], ranks["grade"], units, confidence_level=level)
@@ -187,7 +193,7 @@ def _scale_problem(graded: pd.DataFrame) -> str:
             return f"the {name} are not all whole numbers, such as {fractions[0]:g}"
     is_in_range = scores.between(grades.min(), grades.max())
     # A judge may give a grade that no person gave. If most of its scores are such, or if it gives
-    # only the verdicts 0 and 1, it uses another scale.
+    # only the verdicts 0 and 1, and people give other grades as well, it uses another scale.
     is_verdict = scores.isin((0, 1)).all() and not grades.isin((0, 1)).all()
     if is_in_range.mean() < 0.5 or is_verdict:
         return (
@@ -213,7 +219,7 @@ def _not_reported(graded: pd.DataFrame, judge: str, label: str) -> list[str]:
 
 
 def _graded_measures(graded: pd.DataFrame, clusters: str, level: float) -> dict[str, Interval]:
-    """The measures of a judge that can be reported, by name."""
+    """The measures of a judge that can be reported, by name. `clusters` is the name of a column of `graded`."""
     measures = {"Spearman": _spearman(graded, clusters, level)}
     if not _scale_problem(graded):
         ratings = graded[["judged", "grade"]].to_numpy()
@@ -223,11 +229,13 @@ def _graded_measures(graded: pd.DataFrame, clusters: str, level: float) -> dict[
     if graded["system"].nunique() > 1:
         # Mean grade and mean score of each system in each cluster. A cluster in which a system lacks
         # one of them is left out.
-        means = graded.pivot_table(["grade", "judged"], clusters, "system").dropna()
-        words = {"example_id": "questions", "conversation_id": "conversations"}
-        unit = words.get(clusters, clusters)
+        means = graded.pivot_table(
+            values=["grade", "judged"], index=clusters, columns="system"
+        ).dropna()
+        words_for_units = {"example_id": "questions", "conversation_id": "conversations"}
+        units = words_for_units.get(clusters, clusters)
         for name in ("tau-b", "tau-AP"):
             ranks = ranking_interval(name, means["grade"], means["judged"], confidence_level=level)
-            # The method says that questions are resampled, and these are the clusters.
-            measures[name] = replace(ranks, method=ranks.method.replace("questions", unit))
+            # The name of the method says that questions are resampled. Here, clusters are.
+            measures[name] = replace(ranks, method=ranks.method.replace("questions", units))
     return measures

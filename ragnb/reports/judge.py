@@ -242,7 +242,8 @@ class _Judged:
     def graded(self, judge: str) -> bool:
         """Whether a judge gives other scores than 0 and 1."""
         scores = self.scores[judge]
-        return not np.isin(scores[~np.isnan(scores)], (0, 1)).all()
+        present_scores = scores[~np.isnan(scores)]
+        return not np.isin(present_scores, (0, 1)).all()
 
     def units_of(self, rows: Booleans) -> Integers | None:
         """The independent units of some of the responses."""
@@ -254,18 +255,22 @@ class _Judged:
         return f"ragnb:{__version__}|judge:{judge}|label:{self.label}{cut}"
 
 
-def _values(frame: pd.DataFrame, column: str, what: str, binary: bool = False) -> Floats:
-    """Return a column as floats in [0, 1], with nan for missing values."""
-    cells = [
-        VERDICT_WORDS.get(cell, cell) if isinstance(cell, str) else cell for cell in frame[column]
-    ]
+def _values(frame: pd.DataFrame, column: str, kind: str, binary: bool = False) -> Floats:
+    """Return a column as floats in [0, 1], with nan for missing values.
+
+    `kind` names the values in a message, such as "labels". With `binary`, only 0 and 1 are allowed.
+    """
+    # Words such as "correct" become 1 or 0. Lists in a cell cannot be looked up, and are refused below.
+    cells = []
+    for cell in frame[column]:
+        cells.append(VERDICT_WORDS.get(cell, cell) if isinstance(cell, str) else cell)
     values = numbers(pd.DataFrame({column: cells}, dtype=object), column, "judge_report")
     allowed = np.isin(values, (0, 1)) if binary else (values >= 0) & (values <= 1)
     not_allowed = values[~np.isnan(values) & ~allowed]
     if not_allowed.size:
         span = "1, 0 or nan" if binary else "from 0 to 1 or nan"
         raise InputError(
-            f"judge_report needs {what} ({span}) in {column}, got {not_allowed[0]:g}; for grades, use "
+            f"judge_report needs {kind} ({span}) in {column}, got {not_allowed[0]:g}; for grades, use "
             "ragnb.graded_report"
         )
     return values
@@ -275,6 +280,7 @@ def _units(frame: pd.DataFrame, clusters: str | None) -> Integers | None:
     """The number of the cluster of each response; None if no two responses share a cluster."""
     if clusters is None:
         return None
+    # A missing cluster has the code -1.
     codes, names = pd.factorize(frame[clusters])
     if (codes < 0).any():
         raise InputError(
@@ -289,14 +295,20 @@ def _units(frame: pd.DataFrame, clusters: str | None) -> Integers | None:
 
 
 def _agreement(judged: _Judged) -> Iterator[dict[str, Any]]:
-    """Yield one row for each pair of raters and measure."""
-    truths = {judged.label: judged.labels} | judged.annotators
-    ratings = judged.scores | truths
-    pairs = [*product(judged.scores, truths), *combinations(judged.annotators, 2)]
-    for rater, against in pairs:
+    """Yield one row for each pair of raters and measure.
+
+    A rater is a judge, the settled label or an annotator. Judges are compared with the label and with each
+    annotator, and annotators with each other.
+    """
+    labels_of_people = {judged.label: judged.labels} | judged.annotators
+    ratings = judged.scores | labels_of_people
+    pairs_with_judges = product(judged.scores, labels_of_people)
+    pairs_of_annotators = combinations(judged.annotators, 2)
+    for rater, against in [*pairs_with_judges, *pairs_of_annotators]:
         scores, truth = ratings[rater], ratings[against]
         is_unscored, is_labelled = np.isnan(scores), ~np.isnan(truth)
         pair = {"pair": f"{rater} - {against}", "rater": rater, "against": against}
+        # Only the numbers of a judge have a signature.
         signature = judged.signature(rater) if rater in judged.scores else ""
         if rater in judged.annotators:
             # A response that only one of two annotators labelled is not a missing verdict.
@@ -324,12 +336,18 @@ def _agreement(judged: _Judged) -> Iterator[dict[str, Any]]:
 def _measures(
     judged: _Judged, rater: str, scores: Floats, truth: Floats, is_compared: Booleans
 ) -> dict[str, Interval]:
-    """Agreement of two annotators, or of a judge with labels that are taken as true."""
-    scores, truth, units = scores[is_compared], truth[is_compared], judged.units_of(is_compared)
+    """Agreement of two annotators, or of a judge with labels that are taken as true, by name of the measure.
+
+    `scores` are those of the rater: a judge's scores, or an annotator's labels. `truth` are the labels with
+    which they are compared. Both have one value per response, and `is_compared` selects the responses.
+    """
+    scores, truth = scores[is_compared], truth[is_compared]
+    units = judged.units_of(is_compared)
     verdicts = judged.verdicts(scores)
     measures = agreement_intervals(np.column_stack([verdicts, truth]), units, judged.level)
     if rater in judged.annotators:
         return measures
+    # The following measures take one side as true. Each is the share of right verdicts among some rows.
     is_right = (verdicts == truth).astype(np.float64)
     rows_of_measure = {
         "sensitivity": truth == 1,
@@ -348,13 +366,18 @@ def _measures(
 
 
 def _groups(judged: _Judged, by: Sequence[str] | None) -> dict[str, pd.Series]:
-    """Group of each response, in the order in which the groups are reported."""
+    """Name of each division of the responses -> the group of each response in it, in the order of the report.
+
+    `by` are the columns of the user; None means ``language`` and ``system`` where they vary. Responses without
+    a text are in no group of the division by length, so its index lacks them.
+    """
     frame = judged.frame
     if by is None:
-        by = [name for name in ("language", "system") if name in frame]
-        by = [name for name in by if frame[name].nunique(dropna=False) > 1]
+        columns = [name for name in ("language", "system") if name in frame]
+        by = [name for name in columns if frame[name].nunique(dropna=False) > 1]
     groups = {"overall": pd.Series("all responses", frame.index)}
     for name in by:
+        # A missing value is a group of its own.
         groups[name] = frame[name].astype(object).where(frame[name].notna(), "(none)")
     texts = frame["response"].dropna() if "response" in frame else pd.Series(dtype=object)
     lengths = texts.map(lambda text: len(graphemes(text))).astype(int).sort_values(kind="stable")
@@ -369,15 +392,18 @@ def _thirds(lengths: pd.Series) -> pd.Series:
     # 0, 1 or 2 for each length: the number of boundaries below it.
     third = np.searchsorted(boundaries, lengths)
     names = np.array(["shortest third", "middle third", "longest third"])[third]
-    parts = []
-    for name, part in lengths.groupby(names):
-        parts.append(pd.Series(f"{name} ({part.min()}-{part.max()})", part.index))
-    return pd.concat(parts).loc[lengths.index]
+    names_with_ranges = []
+    for name, lengths_of_third in lengths.groupby(names):
+        shortest, longest = lengths_of_third.min(), lengths_of_third.max()
+        name_with_range = f"{name} ({shortest}-{longest})"
+        names_with_ranges.append(pd.Series(name_with_range, lengths_of_third.index))
+    # The order of the lengths is that of the report, from short to long.
+    return pd.concat(names_with_ranges).loc[lengths.index]
 
 
 def _bias(judged: _Judged, by: Sequence[str] | None) -> pd.DataFrame:
     """Compare each judge with the label in each group, with Holm's correction over the groups."""
-    parts = []
+    tables = []
     units = judged.frame.index if judged.units is None else judged.units
     groups = _groups(judged, by)
     for (judge, scores), (name, group) in product(judged.scores.items(), groups.items()):
@@ -405,8 +431,8 @@ def _bias(judged: _Judged, by: Sequence[str] | None) -> pd.DataFrame:
         table["interval"] = table["interval"].map(without_clusters)
         table.insert(0, "judge", judge)
         table.insert(1, "by", name)
-        parts.append(table)
-    return pd.concat(parts, ignore_index=True)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
 
 
 def _error_rates(judged: _Judged, by: Sequence[str] | None) -> Iterator[dict[str, Any]]:
@@ -415,6 +441,7 @@ def _error_rates(judged: _Judged, by: Sequence[str] | None) -> Iterator[dict[str
     for (judge, scores), (name, group) in product(judged.scores.items(), groups.items()):
         verdicts = judged.verdicts(scores)
         is_right = (verdicts == judged.labels).astype(np.float64)
+        # Responses that are in no group, such as those without a text, get a missing one.
         group_of_row = group.reindex(judged.frame.index)
         for value in pd.unique(group):
             in_group = (group_of_row == value).to_numpy() & ~np.isnan(verdicts)
@@ -442,6 +469,7 @@ def _calibration(judged: _Judged) -> Iterator[dict[str, Any]]:
         labels, scores = judged.labels[is_compared], all_scores[is_compared]
         units = judged.units_of(is_compared)
         bins = reliability_curve(labels, scores)
+        # The error, and the one that a calibrated judge would show by chance.
         ece, expected = expected_calibration_error(bins)
         brier = brier_score(labels, scores, units, confidence_level=judged.level)
         yield {
@@ -459,9 +487,11 @@ def _calibration(judged: _Judged) -> Iterator[dict[str, Any]]:
 
 def _worst(judged: _Judged) -> pd.DataFrame:
     """The responses on which a judge's verdict differs from the label, largest difference first."""
+    # The settled label has a column of its own.
     people = {name: values for name, values in judged.annotators.items() if name != judged.label}
+    # For each response a mapping from annotator to label.
     annotations = pd.DataFrame(people, index=judged.frame.index).to_dict("records")
-    parts = []
+    disagreements = []
     for judge, scores in judged.scores.items():
         verdicts = judged.verdicts(scores)
         rows = judged.frame.assign(
@@ -473,6 +503,6 @@ def _worst(judged: _Judged) -> pd.DataFrame:
             disagreement=np.abs(scores - judged.labels),
         )
         # A missing verdict or label makes the difference nan, which is not above 0.
-        parts.append(rows[np.abs(verdicts - judged.labels) > 0])
-    worst = pd.concat(parts, ignore_index=True)
+        disagreements.append(rows[np.abs(verdicts - judged.labels) > 0])
+    worst = pd.concat(disagreements, ignore_index=True)
     return worst.sort_values("disagreement", ascending=False, kind="stable", ignore_index=True)

@@ -24,7 +24,19 @@ SIMILARITY = "semantic.judged_similarity"
 
 
 class PublishedMetric(NamedTuple):
-    """One of the seven metrics: its key in ``metrics.json``, its label, its decimals, and its name in ragnb."""
+    """One of the seven metrics as LBRAG publishes it.
+
+    Attributes
+    ----------
+    key
+        Its key in ``metrics.json``.
+    label
+        Its name in the summary lines.
+    decimals
+        The number of decimals with which it is printed.
+    metric
+        Its name in ragnb.
+    """
 
     key: str
     label: str
@@ -82,9 +94,10 @@ def summary_lines(table: pd.DataFrame) -> list[str]:
         # LBRAG pads the names of the systems to 8 characters.
         pieces = [f"{system:8s}"]
         for published in SEVEN_METRICS:
-            if published.label != NOT_IN_SUMMARY_LINES:
-                mean, std = values[published.metric]
-                pieces.append(f"{published.label}={mean_and_std(mean, std, published.decimals)}")
+            if published.label == NOT_IN_SUMMARY_LINES:
+                continue
+            mean, std = values[published.metric]
+            pieces.append(f"{published.label}={mean_and_std(mean, std, published.decimals)}")
         lines.append(" | ".join(pieces))
     return lines
 
@@ -177,13 +190,18 @@ def load_metrics_json(path: str | Path) -> pd.DataFrame:
 
 
 def _published_table(content: Any, file_name: str) -> pd.DataFrame:
-    """The table of a ``metrics.json``, after a check of its content."""
+    """The table of a ``metrics.json``, after a check of its content.
+
+    `content` is what the JSON contains. `file_name` is for messages.
+    """
+    # The systems are under the key "metrics", or the file contains nothing else.
     systems = content.get("metrics", content) if isinstance(content, Mapping) else None
     if not isinstance(systems, Mapping) or not systems:
         raise InputError(f"{file_name} must contain an object per system, got {content!r:.60}")
     metric_keys = [published.key for published in SEVEN_METRICS]
     rows = []
     for system, entry in systems.items():
+        # An entry that is no object has no keys, so it is refused.
         keys = set(entry) if isinstance(entry, Mapping) else set()
         if keys.isdisjoint(metric_keys):
             raise InputError(
@@ -191,19 +209,21 @@ def _published_table(content: Any, file_name: str) -> pd.DataFrame:
                 f"{', '.join(metric_keys)}, got {entry!r:.60}"
             )
         for published in SEVEN_METRICS:
-            if published.key in entry:
-                names = (published.key, f"{published.key}_std", "n")
-                numbers = [_number_of(entry.get(name), name, system, file_name) for name in names]
-                rows.append([system, published.metric, *numbers])
+            if published.key not in entry:
+                continue
+            # The keys of the mean, of the standard deviation and of the number of responses.
+            names = (published.key, f"{published.key}_std", "n")
+            numbers = [_number_of(entry.get(name), name, system, file_name) for name in names]
+            rows.append([system, published.metric, *numbers])
     table = pd.DataFrame(rows, columns=["system", "metric", "mean", "std", "n"])
-    # A file that another program wrote may lack n, which is then nan.
+    # A file that another program wrote may lack n, which is then nan, and no whole number.
     if table["n"].notna().all() and (table["n"] % 1 == 0).all():
         table = table.astype({"n": int})
     return shown(table)
 
 
 def _by_system(table: pd.DataFrame) -> dict[str, dict[str, tuple[float, float]]]:
-    """The mean and the standard deviation of each of the seven metrics, by the name of the system.
+    """Name of each system -> metric -> its mean and standard deviation, for the seven metrics.
 
     Both are nan for a metric that is not in the table. Names are texts, as in JSON.
     """
@@ -211,7 +231,8 @@ def _by_system(table: pd.DataFrame) -> dict[str, dict[str, tuple[float, float]]]
     systems: dict[str, dict[str, tuple[float, float]]] = {}
     columns = zip(table["system"], table["metric"], table["mean"], table["std"], strict=True)
     for system, metric, mean, std in columns:
-        systems.setdefault(str(system), dict(missing))[metric] = (float(mean), float(std))
+        values = systems.setdefault(str(system), dict(missing))
+        values[metric] = (float(mean), float(std))
     return systems
 
 

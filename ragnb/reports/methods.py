@@ -134,7 +134,7 @@ def methods_paragraph(
         require_columns(responses, ("parameters",), "methods_paragraph(responses=...)")
     signatures = sorted(set().union(*map(_signatures, frames.values())))
     words = dict(names or {})
-    # The template asks for each frame, also for one that is not there.
+    # The gaps of the template. It asks for each frame, also for one that is not there.
     values: dict[str, Any] = {**dict.fromkeys(_NEEDED), **frames}
     values |= {"long": length == "long", "cluster": cluster}
     values["metrics"] = _metrics(signatures, words, short=length == "short")
@@ -172,7 +172,11 @@ def bibliography(text: str) -> str:
 
 
 def _data(scores: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
-    """What the sentences on the data contain: systems, data, languages, conditions, missing values."""
+    """What the sentences on the data contain: systems, data, languages, conditions, missing values.
+
+    `words` has the words for names, as `methods_paragraph` gets them. The keys of the result are the gaps of the
+    template.
+    """
     source = scores.attrs.get("source", {})
     facts = []
     languages = scores["language"].dropna().unique() if "language" in scores else []
@@ -181,8 +185,27 @@ def _data(scores: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
     licence = source.get("licence", "unknown")
     if "unknown" not in licence:
         facts.append(f"licence {licence}")
-    conditions = []
-    for name, sentence in _CONDITIONS.items():
+    data = ""
+    if source:
+        name = words.get(source.get("name", ""), data_name(source))
+        data = name + _citation_of_data(source)
+    missing = scores[scores["value"].isna()]
+    return {
+        "systems": [_called(name, words) for name in scores["system"].unique()],
+        "n_questions": questions(scores).nunique(),
+        "data": data,
+        "n_responses": _n_responses(scores),
+        "facts": facts,
+        "conditions": _conditions(scores),
+        "n_missing": len(missing),
+        "reasons": count_reasons(missing.get("reason", [None] * len(missing))),
+    }
+
+
+def _conditions(scores: pd.DataFrame) -> list[str]:
+    """The conditions of the responses in words, such as ``a noise rate of 0.2 or 0.4``."""
+    phrases = []
+    for name, phrase in _CONDITIONS.items():
         if name not in scores:
             continue
         values = scores[name].dropna().unique()
@@ -191,36 +214,29 @@ def _data(scores: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
         fewest = 2 if needs_several else 1
         if len(values) >= fewest:
             words_of_values = [_ORDERS.get(value, _value_text(value)) for value in values]
-            conditions.append(sentence.format(enumeration(words_of_values, "or")))
-    # A response has one row for each metric and definition. Rows that are equal in all of these are
-    # different responses, which a number distinguishes.
+            phrases.append(phrase.format(enumeration(words_of_values, "or")))
+    return phrases
+
+
+def _n_responses(scores: pd.DataFrame) -> int:
+    """Number of responses behind the scores. Each has one row per metric and definition."""
     keys = [name for name in ("example_id", *CONDITION, "repeat") if name in scores]
+    # Rows that are equal in all of these belong to different responses, which a number distinguishes.
     groups = scores.groupby([*keys, "metric", "signature"], dropna=False)
     duplicate_number = groups.cumcount()
     responses = scores[keys].assign(duplicate_number=duplicate_number).drop_duplicates()
-    missing = scores[scores["value"].isna()]
+    return len(responses)
+
+
+def _citation_of_data(source: Mapping[str, Any]) -> str:
+    """The mark of the citation if ragnb knows the source, else its text in parentheses, if there is any."""
     citation = source.get("citation", "")
-    # The first author and the year, as in "chen2024".
-    bibtex_key = "".join(re.findall(r"^\w+\b|\b(?:19|20)\d\d\b", citation)[:2]).lower()
-    if bibtex_key in _entries():
-        origin = _cite(bibtex_key)
-    elif citation:
-        origin = f" ({citation})"
-    else:
-        origin = ""
-    data = ""
-    if source:
-        data = words.get(source.get("name", ""), data_name(source)) + origin
-    return {
-        "systems": [_called(name, words) for name in scores["system"].unique()],
-        "n_questions": questions(scores).nunique(),
-        "data": data,
-        "n_responses": len(responses),
-        "facts": facts,
-        "conditions": conditions,
-        "n_missing": len(missing),
-        "reasons": count_reasons(missing.get("reason", [None] * len(missing))),
-    }
+    # The key of a BibTeX entry is the first author and the year, as in "chen2024".
+    author_and_years = re.findall(r"^\w+\b|\b(?:19|20)\d\d\b", citation)
+    key = "".join(author_and_years[:2]).lower()
+    if key in _entries():
+        return _cite(key)
+    return f" ({citation})" if citation else ""
 
 
 def _generation(
@@ -229,7 +245,7 @@ def _generation(
     signatures: list[str],
     words: dict[str, str],
 ) -> dict[str, list[str]]:
-    """Models with their files, prompts without the checksums of their texts, and parameters."""
+    """Models with their files (``models``), and prompts and sampling parameters (``using``), in words."""
     # The details of a single model, if they were recorded when the responses were generated.
     recorded_model = scores.attrs.get("model", {})
     names = scores["model"].dropna().unique().tolist() if "model" in scores else []
@@ -244,6 +260,7 @@ def _generation(
         prompts.append(words.get(name, name) + number)
     using = [f"the {_plural(prompts, 'prompt')} {enumeration(prompts)}"] if prompts else []
     parameters_of_responses = [] if responses is None else responses["parameters"].dropna()
+    # An empty mapping of parameters has no words.
     settings = {_settings(parameters) for parameters in parameters_of_responses if parameters}
     return {"models": models, "using": [*using, *sorted(settings)]}
 
@@ -262,7 +279,7 @@ def _settings(parameters: Mapping[str, Any]) -> str:
 
 
 def _tests(comparisons: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
-    """Pairs of systems, tests, corrections, warnings and minimum detectable effects."""
+    """What the sentences on tests contain: pairs of systems, tests, corrections, warnings and detectable effects."""
     pairs = []
     for baseline, rows in comparisons.groupby("baseline", sort=False):
         systems = enumeration(_called(name, words) for name in rows["system"].unique())
@@ -270,20 +287,20 @@ def _tests(comparisons: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
     tests = []
     for name in comparisons["test"].unique():
         phrase = f"the {name}" if "test" in name else name
-        # The name of this test is only an abbreviation of it.
+        # "McNemar mid-p" is the name of a test without the word.
         phrase = re.sub("^McNemar (mid-p|exact)$", r"McNemar's \1 test", phrase)
         tests.append(f"{phrase}{_source_of(name)}")
     detectable = []
     for metric, rows in comparisons.dropna(subset="mde").groupby("metric", sort=False):
         detectable.append(f"{_span(rows['mde'])} in {words.get(str(metric), metric)}")
+    corrections = []
+    for name in comparisons["correction"].unique():
+        # A correction has the names of its authors, so the citation need not repeat them.
+        corrections.append(f"{name.title()}{_source_of(name, author_named=True)}")
     return {
         "pairs": pairs,
         "tests": tests,
-        "corrections": [
-            # A correction has the names of its authors, so the citation need not repeat them.
-            f"{name.title()}{_source_of(name, author_named=True)}"
-            for name in comparisons["correction"].unique()
-        ],
+        "corrections": corrections,
         "families": distinct((f"{size:,}" for size in comparisons["family_size"]), " or "),
         "warnings": distinct(filter(None, comparisons.get("warning", ())), "; "),
         "detectable": detectable,
@@ -291,8 +308,12 @@ def _tests(comparisons: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
 
 
 def _metrics(signatures: list[str], words: dict[str, str], short: bool) -> list[str]:
-    """Words for each metric, with its definition and the options under which it was scored."""
-    options: dict[str, list[str]] = {}
+    """Words for each metric and, unless `short`, its definition and the options under which it was scored.
+
+    A signature such as ``ragnb:0.2.0|metric:answer.f1|variant:unicode`` consists of marks and their values.
+    """
+    # Name of a metric -> the options in each of its signatures, in words.
+    options_by_metric: dict[str, list[str]] = {}
     # These marks have sentences of their own, or are no option of the metric.
     no_options = ("ragnb", "metric", "lang", "prompt")
     for signature in signatures:
@@ -302,23 +323,22 @@ def _metrics(signatures: list[str], words: dict[str, str], short: bool) -> list[
             marks[mark] = value
         # A signature of another tool has no mark of the metric, and is then the name.
         name = marks.get("metric", signature)
-        chosen = [
-            f"{mark.replace('_', ' ')} {value}"
-            for mark, value in marks.items()
-            if mark not in no_options
-        ]
-        options.setdefault(name, []).append(", ".join(chosen))
+        options = []
+        for mark, value in marks.items():
+            if mark not in no_options:
+                options.append(f"{mark.replace('_', ' ')} {value}")
+        options_by_metric.setdefault(name, []).append(", ".join(options))
     phrases = []
-    for name, chosen in options.items():
+    for name, options_in_words in options_by_metric.items():
         word = words.get(name, name)
         # If the metric has another word, its name follows in parentheses.
         original_name = name if word != name else ""
-        variants = distinct(filter(None, chosen), " and ")
+        variants = distinct(filter(None, options_in_words), " and ")
         facts = ", ".join(filter(None, [original_name, variants]))
         if name in METRICS:
             definition = definition_of(METRICS[name]).rstrip(".")
-            # A definition may begin with a name of the metric and a colon. In a longer text before a colon,
-            # the colon is part of the sentence.
+            # A definition may begin with a name of the metric and a colon, as in "Token F1: ...". The name is
+            # removed. If more than 40 characters precede a colon, they are no name but part of a sentence.
             definition = re.sub(r"^[^:]{,40}: ", "", definition)
             facts = f"{facts}: {definition}" if facts else definition
         phrases.append(f"{word} ({facts})" if facts and not short else word)
@@ -349,8 +369,13 @@ def _signatures_and_systems(frame: pd.DataFrame) -> set[str]:
 
 def _marks(signatures: Iterable[str], mark: str) -> list[str]:
     """The values of one mark, such as ``prompt``, in signatures; sorted and without duplicates."""
-    parts = {part.partition(":") for signature in signatures for part in signature.split("|")}
-    return sorted(value for name, _, value in parts if name == mark)
+    values = set()
+    for signature in signatures:
+        for part in signature.split("|"):
+            name, _, value = part.partition(":")
+            if name == mark:
+                values.add(value)
+    return sorted(values)
 
 
 def _span(values: pd.Series) -> str:
@@ -407,6 +432,11 @@ def _entries() -> dict[str, str]:
     return entries
 
 
+def _field_of_entry(key: str, name: str) -> str:
+    """A field of a BibTeX entry, which is written as ``year = {1979},``."""
+    return str(re.findall(rf"\b{name} = \{{(.*?)\}},?\s", _entries()[key])[0])
+
+
 def _cite(key: str) -> str:
     """The mark of a citation, which `_citation` replaces after the text has been escaped."""
     return f"\ue000{key}\ue001"
@@ -426,7 +456,11 @@ def _source_of(name: str, *, author_named: bool = False) -> str:
 
 
 def _citation(written: str, match: re.Match[str]) -> str:
-    """Write the citation of a known source: ``(Holm, 1979)``, or ``\\citep{holm1979}``."""
+    """Write the citation of a known source: ``(Holm, 1979)``, or ``\\citep{holm1979}``.
+
+    `written` is the form of the paragraph, and `match` is that of a mark of `_cite`.
+    """
+    # An equals sign says that the sentence names the author, see `_source_of`.
     author_named, key = match[1].startswith("="), match[1].lstrip("=")
     # A name in the data may contain the two marks. They are then no citation, and no font shows them.
     if key not in _entries():
@@ -434,11 +468,7 @@ def _citation(written: str, match: re.Match[str]) -> str:
     if written == "latex":
         command = r"\citeyearpar" if author_named else r"\citep"
         return f"~{command}{{{key}}}"
-    # A field of an entry, such as ``year = {1979},``.
-    author, year = (
-        re.findall(rf"\b{name} = \{{(.*?)\}},?\s", _entries()[key])[0]
-        for name in ("author", "year")
-    )
+    author, year = _field_of_entry(key, "author"), _field_of_entry(key, "year")
     if author_named:
         return f" ({year})"
     # BibTeX writes "Holm, Sture and others".

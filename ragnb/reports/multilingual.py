@@ -176,14 +176,18 @@ def multilingual_report(
 
 
 def _scores(responses: pd.DataFrame, variant: str, baseline: str) -> pd.DataFrame:
-    """The scores of all seven metrics, without the similarity of systems that were not judged."""
+    """The scores of all seven metrics, without the similarity of systems that were not judged.
+
+    `variant` and `baseline` are those of `multilingual_report`.
+    """
     if "translations" not in responses:
         responses = responses.assign(translations=responses.get("token_count"))
     # CNBE is computed from the scores of two systems, and only a judge gives a similarity.
     scored_alone = [name for name in INTERVALS if name not in (CNBE.name, SIMILARITY)]
-    alone = score(responses, scored_alone, variant=variant)
+    scores_alone = score(responses, scored_alone, variant=variant)
     variant_of_cnbe = "lbrag" if variant == "lbrag" else "ratio"
-    parts = [alone, bridging(alone, baseline=baseline, variant=variant_of_cnbe)]
+    scores_of_cnbe = bridging(scores_alone, baseline=baseline, variant=variant_of_cnbe)
+    all_scores = [scores_alone, scores_of_cnbe]
     judged = responses_of_judged_systems(responses, "judged_similarity")
     if len(judged):
         similarity = score(judged, SIMILARITY)
@@ -191,14 +195,15 @@ def _scores(responses: pd.DataFrame, variant: str, baseline: str) -> pd.DataFram
             # The published code counts a similarity that the judge could not give as 0.
             similarity["value"] = similarity["value"].fillna(0.0)
             similarity["signature"] += "|unscored:0"
-        parts.append(similarity)
-    return pd.concat(parts, ignore_index=True)
+        all_scores.append(similarity)
+    return pd.concat(all_scores, ignore_index=True)
 
 
 def _notes_on_blank_references(scores: pd.DataFrame, variant: str) -> list[str]:
     """A note on how responses are scored to questions with a blank reference, if there are any."""
     if BLANK_REFERENCE not in scores:
         return []
+    # The scores have one row per response and metric, and the note counts questions.
     examples = scores.drop_duplicates("example_id")
     is_blank = examples[BLANK_REFERENCE].fillna(False).astype(bool)
     if not is_blank.any():
@@ -212,7 +217,10 @@ def _notes_on_blank_references(scores: pd.DataFrame, variant: str) -> list[str]:
 
 
 def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:
-    """One row for each cell and metric. Metrics that were not requested have n 0."""
+    """One row for each cell and metric. Metrics that were not requested have n 0.
+
+    `keys` are the columns that define the cells, and `level` is the confidence level.
+    """
     cells = [*keys, "metric"]
     cluster = None
     if "question_id" in scores:
@@ -220,22 +228,27 @@ def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:
         # The responses of a cell to one question, in several languages, are not independent.
         has_repeated_questions = scores.duplicated([*cells, "question_id"]).any()
         cluster = "question_id" if has_repeated_questions else None
-    kinds = scores["metric"].map(INTERVALS)
+    # Metrics with the same kind of interval are summarized together.
     options: dict[str, Any] = {"by": keys, "cluster": cluster, "confidence_level": level}
-    parts = [summarize(rows, interval=kind, **options) for kind, rows in scores.groupby(kinds)]
-    summaries = pd.concat(parts)
+    summaries_by_kind = []
+    for kind, rows in scores.groupby(scores["metric"].map(INTERVALS)):
+        summaries_by_kind.append(summarize(rows, interval=kind, **options))
+    summaries = pd.concat(summaries_by_kind)
     groups = scores.groupby(cells, dropna=False, as_index=False)["value"]
     # The standard deviation of the sample, with n - 1. `groups.std()` computes it in another way, with other
     # last digits.
-    spread = groups.agg(lambda values: values.std()).rename(columns={"value": "std"})
+    deviations = groups.agg(lambda values: values.std()).rename(columns={"value": "std"})
+
+    # All seven metrics have a row in each cell, whether or not they were requested.
     metrics = pd.DataFrame({"metric": list(INTERVALS)})
     table = scores[keys].drop_duplicates().merge(metrics, how="cross")
-    table = table.merge(summaries, how="left", on=cells).merge(spread, how="left", on=cells)
+    table = table.merge(summaries, how="left", on=cells)
+    table = table.merge(deviations, how="left", on=cells)
     was_not_requested = table["n"].isna()
     if was_not_requested.any():
         table.loc[was_not_requested, "problem"] = "this metric was not requested"
     # What such a metric has in place of a summary.
-    values = {"interval": "t", "confidence_level": level, "n": 0, "n_scored": 0, "signature": ""}
-    table = table.fillna(values).astype({"n": int, "n_scored": int})
+    fill = {"interval": "t", "confidence_level": level, "n": 0, "n_scored": 0, "signature": ""}
+    table = table.fillna(fill).astype({"n": int, "n_scored": int})
     problem = ["problem"] if "problem" in table else []
     return table.reindex(columns=[*cells, *_COLUMNS, *problem])

@@ -15,7 +15,8 @@ from ragnb.version import __version__
 
 # Keys of a source, in the order in which they are shown.
 _SOURCE_KEYS = ("citation", "licence", "address")
-# Parts of a signature that vary within one definition, and the most of their values that are listed.
+# Beginnings of the parts of a signature that vary within one definition, and the largest number of their values
+# that are listed, so that a line stays readable.
 _VARYING = ("lang:", "prompt:")
 _MOST_VALUES = 6
 
@@ -78,8 +79,10 @@ def provenance(*results: Any) -> Provenance:
 def _is_in_another(pair: tuple[str, str], pairs: Sequence[tuple[str, str]]) -> bool:
     """Whether another pair says the same and more, such as data with a citation after its name alone."""
     heading, text = pair
-    longer = (f"{text} · ", f"{text}: ")
-    return any(other.startswith(longer) for name, other in pairs if name == heading)
+    # Details follow a name after one of these signs, see `_sources` and `_models`.
+    beginnings = (f"{text} · ", f"{text}: ")
+    texts = [other for other_heading, other in pairs if other_heading == heading]
+    return any(other.startswith(beginnings) for other in texts)
 
 
 def _frames_in(result: Any) -> list[pd.DataFrame]:
@@ -133,8 +136,11 @@ def _models(frame: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def _definitions(frames: Sequence[pd.DataFrame]) -> list[tuple[str, str]]:
-    """The signatures of all metrics. Those that differ only in language and prompt are one text."""
-    # Part of a signature that is the same -> beginning of a part that varies -> values of this part.
+    """The signatures of all metrics. Those that differ only in language and prompt are one text.
+
+    A signature such as ``ragnb:0.2.0|metric:rgb.accuracy|lang:en`` consists of parts.
+    """
+    # The parts of a signature that do not vary -> beginning of a part that varies -> values of this part.
     values_by_definition: dict[str, dict[str, list[str]]] = {}
     for frame in frames:
         texts = frame["signature"].dropna() if "signature" in frame else []
@@ -144,9 +150,10 @@ def _definitions(frames: Sequence[pd.DataFrame]) -> list[tuple[str, str]]:
             shared = "|".join(part for part in parts if not part.startswith(_VARYING))
             values = values_by_definition.setdefault(shared, {name: [] for name in _VARYING})
             for part in parts:
-                for name in _VARYING:
-                    if part.startswith(name):
-                        values[name].append(part.removeprefix(name))
+                beginning, colon, value = part.partition(":")
+                name = beginning + colon
+                if name in _VARYING:
+                    values[name].append(value)
     definitions = []
     for shared, values in values_by_definition.items():
         # A signature that is empty defines nothing.

@@ -114,16 +114,18 @@ def rank_systems(
 def _ranks_in(
     scores: pd.DataFrame, dimension: str, metric: str, correction: str, confidence_level: float
 ) -> pd.DataFrame:
-    """The rank of each system that has a value of a metric, with its best and worst possible rank."""
-    scored = scores[(scores["metric"] == metric) & scores["value"].notna()]
-    if not (scores["metric"] == metric).any():
+    """One row per system that has a value of a metric: its rank, with its best and worst possible rank."""
+    is_metric = scores["metric"] == metric
+    if not is_metric.any():
         names = ", ".join(scores["metric"].drop_duplicates())
         raise InputError(f"the dimension {dimension!r} needs scores of {metric}, got {names}")
+    scored = scores[is_metric & scores["value"].notna()]
     # Scores of another tool are not those of ragnb's metric of this name, as one of their signatures shows.
     signatures = " ".join(scored["signature"].astype(str).unique())
     record = record_of(metric, signatures)
     higher_is_better = record is None or record.higher_is_better
     means = scored.groupby("system", sort=False)["value"].agg(["mean", "size"])
+    # Equal means share the better rank: 1, 2, 2, 4.
     ranks = means["mean"].rank(method="min", ascending=not higher_is_better).astype(int)
     separated, not_separated = _separated(
         scored, means, higher_is_better, correction, 1 - confidence_level
@@ -133,9 +135,9 @@ def _ranks_in(
     letters = letters_of(means.index, groups)
     rows = []
     for system, values in means.iterrows():
-        # Numbers of systems that are significantly better and significantly worse than this one.
-        n_better = sum(system == worse_system for _, worse_system in separated)
-        n_worse = sum(system == better_system for better_system, _ in separated)
+        # A pair in which this system is the worse one has a system that is significantly better, and vice versa.
+        n_better = sum(worse_system == system for _, worse_system in separated)
+        n_worse = sum(better_system == system for better_system, _ in separated)
         row = {
             "dimension": dimension,
             "metric": metric,
@@ -161,8 +163,8 @@ def _separated(
 ) -> tuple[list[tuple[str, str]], dict[str, list[str]]]:
     """Compare all systems, and say which of them the data separate.
 
-    The first result has the pairs (better system, worse system) whose difference is significant. The
-    second maps each system to the systems from which it is not separated.
+    `means` has one row per system. The first result has the pairs (better system, worse system) whose
+    difference is significant. The second maps each system to the systems from which it is not separated.
     """
     separated: list[tuple[str, str]] = []
     not_separated: dict[str, list[str]] = {}
@@ -172,13 +174,14 @@ def _separated(
     cluster = "question_id" if "question_id" in scored and _repeats_questions(scored) else None
     differences = compare(scored, by=[], cluster=cluster, unpaired="drop", correction=correction)
     for row in differences.to_dict("records"):
+        system, baseline = row["system"], row["baseline"]
+        # An undefined p-value is nan, which is not below alpha.
         if row["p_adjusted"] < alpha:
-            system, baseline = row["system"], row["baseline"]
             system_is_better = (row["difference"] > 0) == higher_is_better
             separated.append((system, baseline) if system_is_better else (baseline, system))
         else:
-            not_separated.setdefault(row["system"], []).append(row["baseline"])
-            not_separated.setdefault(row["baseline"], []).append(row["system"])
+            not_separated.setdefault(system, []).append(baseline)
+            not_separated.setdefault(baseline, []).append(system)
     return separated, not_separated
 
 
@@ -188,7 +191,7 @@ def _repeats_questions(scored: pd.DataFrame) -> bool:
 
 
 def _cell(row: pd.Series) -> str:
-    """A rank with the range of ranks that the data leave open, if there are several."""
+    """A rank with the range of ranks that the data leave open, if there are several: ``2 (1–3)``."""
     if row["best_rank"] == row["worst_rank"]:
         return str(row["rank"])
     return f"{row['rank']} ({row['best_rank']}–{row['worst_rank']})"

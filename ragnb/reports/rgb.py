@@ -34,7 +34,8 @@ _TITLES = {
     "counterfactual_robustness": "Counterfactual robustness: passages with a false answer",
     "closed_book": "Without passages",
 }
-# Table, metrics, and the column of the judge's verdict that they need.
+# Table, metrics, and the column of the judge's verdict that they need; empty if they need none. Rates that need a
+# verdict are computed only for the systems that were judged, so they are entries of their own.
 _RATES = (
     ("noise_robustness", ["rgb.accuracy"], ""),
     ("negative_rejection", ["rgb.rejection"], ""),
@@ -100,6 +101,7 @@ class RgbReport(Report):
         rows = pd.concat([table.assign(ability=name) for name, table in self.tables.items()])
         # Responses without passages belong to no ability.
         rows = rows[rows["ability"] != "closed_book"]
+        # Metrics that are not in `_COUNTED`, such as those of a judge, have no column of counts.
         rows = rows.assign(counted=rows["metric"].map(_COUNTED)).dropna(subset="counted")
         cells = rows.groupby(keys, sort=False)
         counts = cells.agg(total=("n", "max"), scored=("n_scored", "max"))
@@ -159,9 +161,11 @@ def rgb_report(
     needed = ("system", "language", "task", "noise_rate", "passage_num")
     require_columns(responses, needed, "rgb_report")
     # Conditions that are numbers. A file may lack the last one, and may write all of them as texts.
-    numeric = [n for n in ("noise_rate", "passage_num", "correct_rate") if n in responses]
-    values = {name: numbers(responses, name, "rgb_report") for name in numeric}
-    frame = responses.assign(**values).reset_index(drop=True)
+    conditions = {}
+    for condition in ("noise_rate", "passage_num", "correct_rate"):
+        if condition in responses:
+            conditions[condition] = numbers(responses, condition, "rgb_report")
+    frame = responses.assign(**conditions).reset_index(drop=True)
     frame = frame[frame["task"].isin(["noise", "integration", "counterfactual"])]
     if frame.empty:
         tasks = distinct(responses["task"], ", ") or "none"
@@ -169,35 +173,38 @@ def rgb_report(
     frame = _with_tables(_over_false_passages(frame))
     protocols = list_of_texts(protocol)
     rates_by_table: dict[str, list[pd.DataFrame]] = {name: [] for name in _TITLES}
-    for name, (table, metrics, verdict) in product(protocols, _RATES):
+    for protocol_name, (table, metrics, verdict) in product(protocols, _RATES):
         rows = frame[frame["table"] == table]
         if verdict:
             rows = responses_of_judged_systems(rows, verdict)
         if rows.empty:
             continue
-        options = {"protocol": name, "refusal": refusal, "detection": detection}
+        options = {"protocol": protocol_name, "refusal": refusal, "detection": detection}
         scores = []
         for metric in metrics:
             # A verdict of a judge needs no protocol, and a rejection no rule for errors.
-            metric_options = {
-                key: value for key, value in options.items() if key in METRICS[metric].options
-            }
+            accepted = METRICS[metric].options
+            metric_options = {key: value for key, value in options.items() if key in accepted}
             scores.append(score(rows, metric, **metric_options))
+        # Without passages there is no noise rate.
         by = ["system", "language", "task"] if table == "closed_book" else _CELL
         rates = summarize(pd.concat(scores), by=by, confidence_level=confidence_level)
-        rates.insert(0, "protocol", name)
+        rates.insert(0, "protocol", protocol_name)
         rates_by_table[table].append(with_counts(rates))
     tables = {}
-    for table, parts in rates_by_table.items():
+    for table, rates_of_table in rates_by_table.items():
         # The empty frame is the result for a table without responses.
-        tables[table] = pd.concat([pd.DataFrame(), *parts], ignore_index=True)
+        tables[table] = pd.concat([pd.DataFrame(), *rates_of_table], ignore_index=True)
     if len(tables["counterfactual_robustness"]):
         _add_closed_book_columns(tables["counterfactual_robustness"], frame, tables["closed_book"])
     return RgbReport(protocols=tuple(protocols), **tables)
 
 
 def _with_tables(responses: pd.DataFrame) -> pd.DataFrame:
-    """Add the column ``table``, which names the table of RGB to which each response belongs."""
+    """Add the column ``table``, which names the table of RGB to which each response belongs.
+
+    A reply without passages that occurs several times is kept once.
+    """
     is_closed_book = responses["passage_num"] == 0
     # Without passages there is no noise rate; all other responses need both numbers.
     lacks_rate = ~is_closed_book & responses["noise_rate"].isna()
@@ -216,15 +223,15 @@ def _with_tables(responses: pd.DataFrame) -> pd.DataFrame:
         "negative_rejection": responses["noise_rate"] == 1,
         "noise_robustness": responses["noise_rate"] < 1,
     }
-    responses = responses.assign(table=np.select([*conditions.values()], [*conditions], ""))
+    names = np.select([*conditions.values()], [*conditions], "")
+    responses = responses.assign(table=names)
     if {"example_id", "request_key"} <= set(responses):
-        # A reply without passages that several runs requested is one response.
+        # A request without passages is the same at all noise rates. If several runs contain its reply, it is one
+        # response. A reply without a key cannot be recognised as the same.
         keys = ["system", "language", "task", "example_id", "request_key"]
-        is_first = ~responses[is_closed_book].duplicated(keys)
-        is_first = is_first.reindex(responses.index, fill_value=True)
-        # A reply without a key cannot be recognised as the same.
-        has_key = responses["request_key"].notna()
-        is_repeated = is_closed_book & has_key & ~is_first
+        can_be_repeated = is_closed_book & responses["request_key"].notna()
+        is_repeated = responses[can_be_repeated].duplicated(keys)
+        is_repeated = is_repeated.reindex(responses.index, fill_value=False)
         responses = responses[~is_repeated]
     return responses
 
@@ -239,7 +246,8 @@ def _over_false_passages(responses: pd.DataFrame) -> pd.DataFrame:
     is_counterfactual = responses["task"] == "counterfactual"
     rates = responses["correct_rate"].where(is_counterfactual).fillna(0)
     is_closed_book = responses["passage_num"] == 0
-    # Responses without passages are counted separately, because they cannot replace the others.
+    # Each system needs responses with a rate of 0. Those without passages have it too, but cannot replace the
+    # others, so they are a group of their own.
     lowest = rates.groupby([responses["system"], responses["task"], is_closed_book]).min()
     too_high = lowest[lowest > 0]
     if len(too_high):
@@ -254,7 +262,11 @@ def _over_false_passages(responses: pd.DataFrame) -> pd.DataFrame:
 def _add_closed_book_columns(
     table: pd.DataFrame, responses: pd.DataFrame, closed_book: pd.DataFrame
 ) -> None:
-    """Add the mean number of passages, the closed-book accuracy, and whether it passes the gate."""
+    """Add the mean number of passages, the closed-book accuracy, and whether it passes the gate.
+
+    `table` has the rates of counterfactual robustness, and is changed. `responses` have the column ``table``, and
+    `closed_book` has the rates without passages.
+    """
     if "n_passages" in responses:
         rows = responses[responses["table"] == "counterfactual_robustness"]
         means = rows.groupby(list(_CELL))["n_passages"].mean()
@@ -263,6 +275,7 @@ def _add_closed_book_columns(
     # Without closed-book responses, this table is empty and has no columns.
     rates = closed_book.reindex(columns=[*keys, "task", "mean"])
     rates = rates[rates["task"] == "counterfactual"].set_index(keys)["mean"].astype(float)
+    # The join looks up the accuracy of each row by these keys. A row without one gets nan.
     accuracy = table.join(rates.rename("accuracy"), on=keys)["accuracy"]
     table["closed_book_accuracy"] = accuracy
     # None, and not False, where the accuracy is unknown.

@@ -18,7 +18,7 @@ from ragnb.scoring.scores import as_metrics, score
 from ragnb.scoring.summaries import summarize
 from ragnb.suggestions import did_you_mean
 
-# The options that select the published definition of a metric.
+# The options that select the published definition of a metric. A metric has at most one of them.
 _VARIANTS = ("variant", "protocol")
 
 # Words for verdicts after "under", in which the words of the metric do not fit.
@@ -100,7 +100,9 @@ def sensitivity(
 ) -> Sensitivity:
     """Compare systems under all definitions of the metrics (see `ragnb.compare_definitions`).
 
-    Without `variants`, each metric has only its default definition.
+    `metrics` are by default those of a correct answer. `cluster` is the column of the independent units, and
+    `options` are those of the metrics. Without `variants`, each metric has only its default definition. With
+    `progress`, a bar is shown.
     """
     require_frame(responses, "compare_definitions")
     require_columns(responses, ["system"], "compare_definitions(responses)")
@@ -117,15 +119,18 @@ def sensitivity(
     records = as_metrics(metrics) if metrics is not None else _correctness_metrics()
     options = options or {}
     _require_options(records, options)
+    # Both functions add to `left_out` what cannot score the responses, and why.
     left_out: dict[str, str] = {}
     candidates = _candidates(records, frame, left_out, variants, options)
-    scored = _scored(candidates, frame, left_out, options, progress)
-    if not scored:
+    scores_by_definition = _scores_by_definition(candidates, frame, left_out, options, progress)
+    if not scores_by_definition:
         raise InputError(
             "compare_definitions: no metric can score these responses. " + " ".join(_gaps(left_out))
         )
-    scores = pd.concat(scored.values(), ignore_index=True)
-    definitions = pd.DataFrame([_description(*candidates[name], name) for name in scored])
+    scores = pd.concat(scores_by_definition.values(), ignore_index=True)
+    descriptions = [_description(*candidates[name], name) for name in scores_by_definition]
+    definitions = pd.DataFrame(descriptions)
+    # Scores of one unit are not independent. Without repeats, each question is a unit of its own.
     has_repeats = frame.duplicated(["system", "example_id"]).any()
     unit = cluster or conversations(scores) or ("example_id" if has_repeats else None)
     rates = summarize(
@@ -176,12 +181,16 @@ def _candidates(
     variants: bool,
     options: Mapping[str, Any],
 ) -> dict[str, tuple[Metric, dict[str, Any]]]:
-    """Name of each definition -> its metric and options; metrics without their columns are left out."""
+    """Name of each definition -> its metric and options. The default definition of a metric comes first.
+
+    Metrics whose columns the frame lacks are added to `left_out`, with the reason.
+    """
     candidates: dict[str, tuple[Metric, dict[str, Any]]] = {}
     for record in records:
         words = metric_words(record.name)
         required = [column for argument, column in record.columns.items() if record.needs(argument)]
-        if missing := [column for column in required if column not in frame]:
+        missing = [column for column in required if column not in frame]
+        if missing:
             left_out[words] = f"needs the column {enumeration(missing)}"
             continue
         candidates[words] = (record, {})
@@ -196,34 +205,40 @@ def _candidates(
     return candidates
 
 
-def _scored(
+def _scores_by_definition(
     candidates: Mapping[str, tuple[Metric, dict[str, Any]]],
     frame: pd.DataFrame,
     left_out: dict[str, str],
     options: Mapping[str, Any],
     progress: bool,
 ) -> dict[str, pd.DataFrame]:
-    """Scores under each definition; definitions that cannot score the responses are left out."""
+    """Scores under each definition, by the name of the definition.
+
+    Definitions that cannot score the responses are added to `left_out`, with the reason.
+    """
     from tqdm.auto import tqdm
 
-    scored = {}
-    # All metrics of one variant together: they share the normalised texts, and the cache has room for
+    # All metrics of one variant are scored together: they share the normalised texts, and the cache has room for
     # those of one variant.
-    by_variant = sorted(candidates.items(), key=lambda candidate: str(candidate[1][1]))
-    bar = tqdm(by_variant, desc="definitions", disable=None if progress else True)
-    for name, (record, definition) in bar:
-        chosen = {key: value for key, value in options.items() if key in record.options}
+    in_order_of_variants = sorted(candidates, key=lambda name: str(candidates[name][1]))
+    # tqdm shows a bar where there is a terminal or a notebook if `disable` is None.
+    bar = tqdm(in_order_of_variants, desc="definitions", disable=None if progress else True)
+    scores_by_definition = {}
+    for name in bar:
+        record, definition = candidates[name]
+        options_of_metric = {key: options[key] for key in options if key in record.options}
         try:
-            scores = score(frame, record, **{**chosen, **definition})
+            scores = score(frame, record, **{**options_of_metric, **definition})
         except InputError as error:
             left_out[name] = str(error)
             continue
-        has_value = scores.groupby("system")["value"].count() > 0
-        if has_value.sum() < 2:
+        system_has_value = scores.groupby("system")["value"].count() > 0
+        if system_has_value.sum() < 2:
             left_out[name] = "gives values for fewer than two systems"
             continue
-        scored[name] = scores.assign(definition=name)
-    return {name: scored[name] for name in candidates if name in scored}
+        scores_by_definition[name] = scores.assign(definition=name)
+    # The order is again that of the candidates.
+    return {name: scores_by_definition[name] for name in candidates if name in scores_by_definition}
 
 
 def _description(record: Metric, definition: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -241,7 +256,10 @@ def _description(record: Metric, definition: Mapping[str, Any], name: str) -> di
 
 
 def _conclusions(differences: pd.DataFrame, definitions: pd.DataFrame) -> pd.DataFrame:
-    """What the metrics together say about each pair of systems."""
+    """What the metrics together say about each pair of systems.
+
+    `differences` has one row per definition and pair, and `definitions` one row per definition.
+    """
     described = differences.merge(
         definitions[["definition", "punishes", "higher_is_better"]], on="definition"
     )
@@ -257,7 +275,11 @@ def _conclusions(differences: pd.DataFrame, definitions: pd.DataFrame) -> pd.Dat
 
 
 def _conclusion(system: Any, baseline: Any, pair: pd.DataFrame) -> dict[str, Any]:
-    """The conclusion about one pair of systems."""
+    """The conclusion about one pair of systems, as a row of `Sensitivity.conclusions`.
+
+    `pair` has one row per definition, with its ``metric``, ``direction`` (1 in favour of the system, -1 in favour
+    of the baseline, 0 if neither) and what it ``punishes``.
+    """
     better: list[str] = []
     worse: list[str] = []
     undecided: list[str] = []
@@ -309,7 +331,11 @@ def _dependence(
     against: Sequence[str],
     punished: Mapping[str, str],
 ) -> tuple[str, str]:
-    """The conclusion and the sentence if each of two systems is better under some metrics."""
+    """The conclusion and the sentence if each of two systems is better under some metrics.
+
+    `in_favour` and `against` are the metrics under which the first and the second system is better. `punished`
+    has what each metric punishes, separated by commas.
+    """
     sentence = (
         f"{first} is better than {second} under {_words(in_favour)}, and {second} is better under "
         f"{_words(against)}."
@@ -344,10 +370,11 @@ def _place(punished: str) -> int:
 def _ranks(rates: pd.DataFrame, definitions: pd.DataFrame) -> pd.DataFrame:
     """Rank of each system under the default definition of each metric."""
     # The default definition of a metric precedes its variants, see `_candidates`. If it cannot score the
-    # responses, a variant stands for the metric.
+    # responses, its first variant takes its place.
     defaults = definitions.drop_duplicates("metric")
     means = rates.pivot(index="system", columns="definition", values="mean")
     ranks = {}
+    # A metric is placed by what it punishes. Metrics with the same place keep their order.
     in_order = defaults.sort_values("punishes", key=lambda texts: texts.map(_place), kind="stable")
     for row in in_order.to_dict("records"):
         values = means[row["definition"]]
@@ -368,25 +395,30 @@ def _flips(
         record = METRICS.get(row["metric"])
         if record is not None and record.binary:
             binary.append(row["definition"])
-    chosen = scores[scores["definition"].isin(binary)]
-    values = chosen.pivot(index="response_number", columns="definition", values="value")
+    binary_scores = scores[scores["definition"].isin(binary)]
+    values = binary_scores.pivot(index="response_number", columns="definition", values="value")
     values = values.reindex(index=range(len(responses)), columns=binary)
     # Missing values do not count as different.
     differs = values.nunique(axis=1) > 1
-    others = responses.reset_index(drop=True).drop(columns=binary, errors="ignore")
-    return pd.concat([others, values.rename_axis(columns=None)], axis=1)[differs].reset_index(
-        drop=True
-    )
+    # A column of the responses that has the name of a definition would otherwise occur twice.
+    other_columns = responses.reset_index(drop=True).drop(columns=binary, errors="ignore")
+    flips = pd.concat([other_columns, values.rename_axis(columns=None)], axis=1)[differs]
+    return flips.reset_index(drop=True)
 
 
 def _gaps(left_out: Mapping[str, str]) -> list[str]:
-    """Sentences about metrics that are left out; one for each reason."""
+    """Sentences about metrics that are left out; one for each reason.
+
+    >>> _gaps({"a": "needs the column x", "b": "needs the column x", "c": "no value"})
+    ['Left out: a and b, which needs the column x.', 'Left out: c (no value).']
+    """
     names_by_reason: dict[str, list[str]] = {}
     for name, reason in left_out.items():
         names_by_reason.setdefault(reason, []).append(name)
-    return [
-        f"Left out: {enumeration(names)}, which {reason}."
-        if reason.startswith(("needs", "gives"))
-        else f"Left out: {enumeration(names)} ({reason})."
-        for reason, names in names_by_reason.items()
-    ]
+    sentences = []
+    for reason, names in names_by_reason.items():
+        # A reason of this module begins with a verb. Others are messages of errors.
+        has_verb = reason.startswith(("needs", "gives"))
+        explanation = f", which {reason}" if has_verb else f" ({reason})"
+        sentences.append(f"Left out: {enumeration(names)}{explanation}.")
+    return sentences

@@ -23,18 +23,15 @@ from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.paired import t_or_sign_flip_test
 from ragnb.stats.prediction import auroc, compare_auroc, rmse
 
-# The scores of a system, from the labels of the sentences.
-SCORES = tuple(
-    f"trace.{name}"
-    for name in (
-        "relevance",
-        "utilization",
-        "completeness",
-        "adherence",
-        "average",
-        "rmse_to_ideal",
-        "consistency",
-    )
+# The metrics of a system, which are computed from the labels of the sentences.
+SCORES = (
+    "trace.relevance",
+    "trace.utilization",
+    "trace.completeness",
+    "trace.adherence",
+    "trace.average",
+    "trace.rmse_to_ideal",
+    "trace.consistency",
 )
 
 # Columns of the labels, by dimension.
@@ -148,6 +145,7 @@ def trace_report(
     if judges is None:
         judges = _with_values(records)
         if not judges:
+            # There may be nothing to compare, but then there must be labels of sentences.
             if results.empty and len(records):
                 raise InputError(
                     "trace_report needs the labels of RAGBench, such as all_relevant_sentence_keys, or scores of "
@@ -156,28 +154,32 @@ def trace_report(
                 )
             return TraceReport(results, pd.DataFrame(), pd.DataFrame())
     values = _values_of_judges(records, judges)
-    rows: list[dict[str, Any]] = []
-    pairs: list[dict[str, Any]] = []
+    judge_rows: list[dict[str, Any]] = []
+    pair_rows: list[dict[str, Any]] = []
     for dimension in LABELS:
-        predictions = {
-            judge: values[columns[dimension]]
-            for judge, columns in judges.items()
-            if dimension in columns
-        }
+        # Only the judges that have this dimension.
+        predictions = {}
+        for judge, columns in judges.items():
+            if dimension in columns:
+                predictions[judge] = values[columns[dimension]]
         if predictions:
             common = _common_records(records, dimension, values, predictions, cluster)
-            rows += _judge_rows(common, confidence_level)
-            pairs += _pair_rows(common, confidence_level)
-    comparisons = pd.DataFrame(pairs)
-    if pairs:
+            judge_rows += _judge_rows(common, confidence_level)
+            pair_rows += _pair_rows(common, confidence_level)
+    comparisons = pd.DataFrame(pair_rows)
+    if pair_rows:
         comparisons = comparisons.assign(**adjusted_columns(comparisons["p_value"]))
-    return TraceReport(results, pd.DataFrame(rows), comparisons)
+    return TraceReport(results, pd.DataFrame(judge_rows), comparisons)
 
 
 def _values_of_judges(
     records: pd.DataFrame, judges: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Floats]:
-    """The numbers in the columns of the judges and of the labels, by the name of the column."""
+    """The numbers in the columns of the judges and of the labels, by the name of the column.
+
+    `judges` maps each judge to a mapping from dimension to column, as for `trace_report`. InputError is raised
+    if it names no column, an unknown dimension, or a column that is not in the records.
+    """
     dimensions = {dimension for columns in judges.values() for dimension in columns}
     unknown = sorted(dimensions - set(LABELS))
     if unknown or not judges:
@@ -190,6 +192,7 @@ def _values_of_judges(
             raise InputError(
                 f"judges must name a column for one or more of {', '.join(LABELS)}, got none for {judge!r}"
             )
+    # A prediction is compared with the label of its dimension, so both are needed.
     names = []
     for columns in judges.values():
         for dimension, column in columns.items():
@@ -229,14 +232,21 @@ def _common_records(
     predictions: Mapping[str, Floats],
     cluster: str | None,
 ) -> _CommonRecords:
-    """Select the records that have a label and a score of every judge of a dimension."""
+    """Select the records that have a label and a score of every judge of a dimension.
+
+    `values` are the numbers of all columns by name, and `predictions` those of each judge. `cluster` is the column
+    of the independent units; None if the records are independent.
+    """
     labels = values[LABELS[dimension]]
     if dimension == "adherence":
         _require_verdicts(labels, LABELS[dimension])
-    is_common = np.isfinite(np.stack([labels, *predictions.values()])).all(axis=0)
+    # One row for the labels and for each judge, one column per record.
+    labels_and_scores = np.stack([labels, *predictions.values()])
+    is_common = np.isfinite(labels_and_scores).all(axis=0)
     units = None
     if cluster:
         keys = records.loc[is_common, cluster]
+        # With one record per cluster, the records are independent.
         units = None if keys.is_unique else keys.to_numpy()
     n_missing = {judge: int((~np.isfinite(scores)).sum()) for judge, scores in predictions.items()}
     return _CommonRecords(
@@ -309,8 +319,13 @@ def _require_verdicts(labels: Floats, name: str) -> None:
 
 
 def _measure(dimension: str, labels: Floats, scores: Floats, units: Any, level: float) -> Interval:
-    """AUROC of hallucinations, or RMSE of the other dimensions."""
+    """AUROC for hallucinations, or RMSE of the other dimensions.
+
+    `labels` and `scores` have one value per record. `units` has the independent unit of each record; None if the
+    records are independent. `level` is the confidence level.
+    """
     if dimension == "adherence":
+        # The positive class is a hallucination: label 0. A low predicted adherence indicates it.
         return auroc(labels == 0, 1 - scores, units, confidence_level=level)
     return rmse(scores, labels, units, confidence_level=level)
 
@@ -320,14 +335,14 @@ def _results(
 ) -> pd.DataFrame:
     """Summarise the scores of each system; an empty frame if there are no labels of sentences."""
     # The columns that the scores need under this variant.
-    columns = set()
+    needed = set()
     for name in SCORES:
         metric = METRICS[name]
         for argument, column in metric.columns.items():
             if metric.needs(argument, {"variant": variant}):
-                columns.add(column)
-    has_columns = columns <= set(records)
-    if not has_columns or records[list(columns)].isna().all(axis=None):
+                needed.add(column)
+    has_columns = needed <= set(records)
+    if not has_columns or records[list(needed)].isna().all(axis=None):
         return pd.DataFrame()
     by = ["system"] if "system" in records else []
     scores = score(records, SCORES, variant=variant)
@@ -342,8 +357,10 @@ def _with_values(records: pd.DataFrame) -> dict[str, dict[str, str]]:
     judges: dict[str, dict[str, str]] = {}
     for name, columns in JUDGES.items():
         for dimension, column in columns.items():
+            # A column that the records lack becomes an empty one.
             pair = records.reindex(columns=[column, LABELS[dimension]])
-            if pair.notna().all(axis=1).any():
+            has_both = pair.notna().all(axis=1)
+            if has_both.any():
                 judges.setdefault(name, {})[dimension] = column
     return judges
 
@@ -351,7 +368,11 @@ def _with_values(records: pd.DataFrame) -> dict[str, dict[str, str]]:
 def _difference(
     dimension: str, labels: Floats, first: Floats, second: Floats, units: Any, level: float
 ) -> tuple[Interval, SignificanceResult]:
-    """The difference between the errors of two judges in one dimension, and its test."""
+    """The difference between two judges in one dimension, and its test.
+
+    It is the AUROC of the first judge minus that of the second one or, in other dimensions than adherence, the
+    difference of the mean squared errors. The arguments are those of `_measure`, with the scores of two judges.
+    """
     if dimension != "adherence":
         # Scores and labels are in [0, 1], so the difference of two squared errors is in [-1, 1].
         squared_error_difference = (first - labels) ** 2 - (second - labels) ** 2
@@ -361,6 +382,7 @@ def _difference(
         return interval, t_or_sign_flip_test(squared_error_difference, clusters=units)
     # The positive class is a hallucination: label 0. A low predicted adherence indicates it.
     interval, test = compare_auroc(labels == 0, 1 - first, 1 - second, confidence_level=level)
+    # The AUROCs are compared by DeLong's test, which has no form for clusters.
     if units is not None:
         caution = "DeLong's test treats records as independent"
         test = replace(test, warning="; ".join(filter(None, [test.warning, caution])))

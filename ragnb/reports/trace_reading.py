@@ -49,9 +49,9 @@ def interpret_trace(record: Mapping[str, Any], *, variant: str = "ragbench") -> 
     Action: the answer may lack what the relevant sentence [0b] says; check whether the question needs it.
     """
     scores = trace_scores(record, variant=variant)
-    relevant, used = (
-        _keys(record, f"all_{name}_sentence_keys") for name in ("relevant", "utilized")
-    )
+    # The keys of the relevant and of the used sentences of the passages.
+    relevant = _keys(record, "all_relevant_sentence_keys")
+    used = _keys(record, "all_utilized_sentence_keys")
     context = sentence_pairs(_list(record, "documents_sentences"))
     response = dict(sentence_pairs([_list(record, "response_sentences")]))
     support = _list(record, "sentence_support_information")
@@ -61,26 +61,30 @@ def interpret_trace(record: Mapping[str, Any], *, variant: str = "ragbench") -> 
     unsupported = unsupported_sentences(support, unsupported_keys, variant=variant)
     # A sentence that is listed twice needs one action.
     unsupported = list(dict.fromkeys(unsupported))
-    # Without the sentences themselves, each has one entry of support.
+    # Without the sentences of the response themselves, each has one entry of support.
     n_sentences = len(response) or len(support)
-    whole = f"the {len(context)} sentences of the passages"
+
+    # What each of the four scores means.
+    all_sentences = f"the {len(context)} sentences of the passages"
+    n_used = len(used) or "none"
     if variant == "guide":
+        # The guide divides the number of relevant sentences by a fixed number.
         relevance = (
             f"{_count(relevant)} relevant to the question, and {GUIDE_SENTENCES} or more count as 1"
         )
-        utilization = f"the response uses {len(used) or 'none'}, and {len(relevant)} are relevant"
+        utilization = f"the response uses {n_used}, and {len(relevant)} are relevant"
     else:
-        relevance = f"{_of(len(relevant), whole)} relevant to the question"
-        utilization = f"the response uses {len(used) or 'none'} of {whole}"
-    relevant_and_used = set(relevant) & set(used)
-    completeness = f"the response uses {len(relevant_and_used) or 'none'} of the {len(set(relevant))} relevant sentences"
+        relevance = f"{_of(len(relevant), all_sentences)} relevant to the question"
+        utilization = f"the response uses {n_used} of {all_sentences}"
+    n_relevant_and_used = len(set(relevant) & set(used)) or "none"
     # A share of nothing, or of everything, needs other words.
-    if not relevant:
+    if relevant:
+        completeness = f"the response uses {n_relevant_and_used} of the {len(set(relevant))} relevant sentences"
+    else:
         completeness = "no sentence is relevant"
-    adherence = (
-        f"the passages do not support {len(unsupported)} of {n_sentences} sentences of the response"
-    )
-    if not unsupported:
+    if unsupported:
+        adherence = f"the passages do not support {len(unsupported)} of {n_sentences} sentences of the response"
+    else:
         adherence = "the passages support every sentence of the response"
     sentences = [
         _sentence("Relevance", scores.relevance, relevance),
@@ -88,13 +92,15 @@ def interpret_trace(record: Mapping[str, Any], *, variant: str = "ragbench") -> 
         _sentence("Completeness", scores.completeness, completeness),
         _sentence("Adherence", scores.adherence, adherence, digits=0),
     ]
+
+    # What to do: about each sentence that is not supported, and about relevant ones that are not used.
     sentences += [_correction(key, response.get(key, "")) for key in unsupported]
     unused = [key for key in dict.fromkeys(relevant) if key not in set(used)]
     if unused:
-        names = " ".join(f"[{key}]" for key in unused)
-        word, verb = ("sentence", "says") if len(unused) == 1 else ("sentences", "say")
+        keys = " ".join(f"[{key}]" for key in unused)
+        noun, verb = ("sentence", "says") if len(unused) == 1 else ("sentences", "say")
         sentences.append(
-            f"Action: the answer may lack what the relevant {word} {names} {verb}; check whether the "
+            f"Action: the answer may lack what the relevant {noun} {keys} {verb}; check whether the "
             "question needs it."
         )
     return sentences
@@ -120,6 +126,7 @@ def _count(keys: Sequence[str]) -> str:
 
 def _of(number: int, whole: str) -> str:
     """A number of a whole with its verb: ``none of the 2 sentences is``."""
+    # "None" and "1" take the singular.
     verb = "are" if number > 1 else "is"
     return f"{number or 'none'} of {whole} {verb}"
 
@@ -134,5 +141,6 @@ def _sentence(name: str, value: float, meaning: str, *, digits: int = 2) -> str:
 def _correction(key: str, text: str) -> str:
     """What to do about a sentence of the response that is not supported."""
     quotation = text if len(text) <= QUOTED else f"{text[:QUOTED].rstrip()} …"
+    # The text is empty if the record has only the key.
     sentence = f"sentence [{key}] “{quotation}”" if quotation else f"sentence [{key}]"
     return f"Action: correct or remove {sentence}, or retrieve a passage that supports it."

@@ -55,6 +55,7 @@ def gains_and_costs(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.Dat
     pairs = pairs[pairs["system"] != baseline]
     if pairs.empty:
         raise InputError(f"a gain over {baseline!r} needs another system, got {baseline!r} alone")
+    # `paired_f1` calls the F1 of the baseline "direct", whatever the name of the baseline is.
     gain = pairs["f1_system"] - pairs["f1_direct"]
     pairs = pairs.assign(unit=questions(pairs), gain=gain, cost=pairs["tokens_spent"])
     is_complete = pairs[["gain", "cost"]].notna().all(axis=1)
@@ -90,7 +91,8 @@ def efficiency(
     """
     pairs = gains_and_costs(scores, baseline=baseline)
     rows = []
-    for system, left_out in pairs.attrs["left_out"].items():
+    # `left_out` names all systems, also those without a response that has both values.
+    for system, n_left_out in pairs.attrs["left_out"].items():
         group = pairs[pairs["system"] == system]
         gain, cost = group["gain"].to_numpy(float), group["cost"].to_numpy(float)
         # With one response per question, the responses are independent.
@@ -101,10 +103,11 @@ def efficiency(
             mean_of_ratios(gain, cost, zero="zero", **options),
             fieller_interval(gain, cost, **options),
         ]
-        # The scores from which gain and cost were computed.
+        # The signatures of the scores from which gain and cost were computed.
         is_metric = scores["metric"].isin([F1, COST])
         is_system = scores["system"].isin([system, baseline])
         signatures = scores.loc[is_metric & is_system, "signature"]
+        # F1 is in [0, 1], so a difference of two is in [-1, 1].
         gains = mean_interval(gain, bounds=(-1.0, 1.0), **options)
         costs = mean_interval(cost, **options)
         means = {
@@ -117,7 +120,7 @@ def efficiency(
             "zero_cost_share": 1 - float((cost > 0).mean()) if cost.size else nan,
             "n": len(group),
             "n_units": group["unit"].nunique(),
-            "left_out": left_out,
+            "left_out": n_left_out,
             "signature": " & ".join(sorted(set(signatures))),
         }
         for estimator, interval in zip(ESTIMATORS, intervals, strict=True):

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ragnb.reports.reviewing.evidence import Evidence
 
-# Rate of false findings of a check that is a statistical test. All such checks together stay below
-# one false finding in a hundred reviews.
+# Rate of false findings of a check that is a statistical test. There are fewer than ten such checks, so all together
+# stay below one false finding in a hundred reviews.
 ALPHA = 0.001
 
 # What a finding can do to a conclusion, the worst first.

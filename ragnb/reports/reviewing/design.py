@@ -80,16 +80,16 @@ def order_depends_on_definition(evidence: Evidence) -> Iterator[Finding]:
         return
     # Pairs with the best system are named first.
     best = evidence.order[:1] if _has_main_scores(evidence) else []
-    involved = reversed_pairs["system"].isin(best) | reversed_pairs["baseline"].isin(best)
-    sentences = [*reversed_pairs[involved]["sentence"], *reversed_pairs[~involved]["sentence"]]
+    has_best = reversed_pairs["system"].isin(best) | reversed_pairs["baseline"].isin(best)
+    sentences = [*reversed_pairs[has_best]["sentence"], *reversed_pairs[~has_best]["sentence"]]
     sentence = " ".join(sentences[:2])
     if len(sentences) > 2:
         sentence += f" The same holds for {len(sentences) - 2} more pairs of systems."
-    # For each metric, the system with rank 1.
-    first = result.ranks.idxmin()
+    # For each metric, the system with the best rank, and then for each such system its metrics.
+    best_systems = result.ranks.idxmin()
+    metrics_by_system = best_systems.groupby(best_systems, sort=False).groups
     leaders = [
-        f"{system} under {enumeration(metrics)}"
-        for system, metrics in first.groupby(first, sort=False).groups.items()
+        f"{system} under {enumeration(metrics)}" for system, metrics in metrics_by_system.items()
     ]
     sentence = f"First is {'; '.join(leaders)}. {sentence}"
     yield Finding(
@@ -158,8 +158,11 @@ def dependent_rows(evidence: Evidence) -> Iterator[Finding]:
         system: _variance_between(rows["value"].to_numpy(float), rows[unit].to_numpy())
         for system, rows in groups.items()
     }
+    # The finding is about the system with the smallest p-value.
     system = min(p_values, key=lambda name: p_values[name])
-    p_value, ratio = p_values[system], _width_ratio(groups[system], unit, evidence.level)
+    p_value = p_values[system]
+    ratio = _width_ratio(groups[system], unit, evidence.level)
+    # Each system is tested, so the rate of false findings is divided.
     is_significant = p_value < ALPHA / len(groups)
     # Only intervals that are too narrow are a problem.
     if not is_significant or ratio <= 1:
@@ -217,7 +220,7 @@ def undecided_order(evidence: Evidence) -> Iterator[Finding]:
         f"({metric_words(best['metric'])}): the difference is {abs(best['difference']):.3f}"
     )
     if np.isfinite([best["low"], best["high"]]).all():
-        # The better system comes first, so the interval goes from its disadvantage to its advantage.
+        # The better system is named first, so the interval is that of its mean minus the other one.
         sign = 1 if best["difference"] >= 0 else -1
         low, high = sorted((sign * best["low"], sign * best["high"]))
         sentence += f" ({100 * evidence.level:g} % interval {low:z.3f} to {high:z.3f}"
@@ -278,22 +281,24 @@ def one_dominating_question(evidence: Evidence) -> Iterator[Finding]:
     scores = evidence.main_scores
     unit = evidence.unit or "example_id"
     keys = ["example_id", *evidence.conditions]
-    # One value per item and system, as columns; and the unit of each item.
-    wide = scores.drop_duplicates([*keys, "system"]).pivot(
-        index=keys, columns="system", values="value"
-    )
-    units = scores.drop_duplicates(keys).set_index(keys)[unit] if unit not in keys else None
-    differences = (wide[best["system"]] - wide[best["baseline"]]).dropna()
-    of_unit = (
-        differences.index.get_level_values(unit) if units is None else units[differences.index]
-    )
-    totals = differences.groupby(np.asarray(of_unit)).sum()
+    # One row per item and one column per system. A repeated answer counts once, by the first.
+    first_answers = scores.drop_duplicates([*keys, "system"])
+    values = first_answers.pivot(index=keys, columns="system", values="value")
+    differences = (values[best["system"]] - values[best["baseline"]]).dropna()
+    # The unit of each item.
+    if unit in keys:
+        units = np.asarray(differences.index.get_level_values(unit))
+    else:
+        unit_of_item = scores.drop_duplicates(keys).set_index(keys)[unit]
+        units = np.asarray(unit_of_item[differences.index])
+    totals = differences.groupby(units).sum()
     # Units with the opposite difference have negative shares, so others can have more than 1.
     share = totals / totals.sum()
+    # One unit dominates if more than half of the difference comes from it.
     if len(totals) < 2 or share.max() <= 0.5:
         return
     largest = share.idxmax()
-    n_rows = int((np.asarray(of_unit) == largest).sum())
+    n_rows = int((units == largest).sum())
     sentence = (
         f"{share.max():.0%} of the difference between {best['system']} and {best['baseline']} comes "
         f"from {unit} {largest} ({n_rows} of {len(differences):,} rows)."
@@ -313,9 +318,10 @@ def different_settings(evidence: Evidence) -> Iterator[Finding]:
         raise NotPossible(f"there is no column of settings, such as {', '.join(SETTINGS[:3])}")
     differing = []
     for name in columns:
-        values = responses[name].map(str)
-        sets = values.groupby(responses["system"], sort=False).agg(lambda texts: frozenset(texts))
-        if len(set(sets)) > 1:
+        # The values of each system as texts, because some settings are mappings.
+        texts = responses[name].map(str)
+        values_of_systems = texts.groupby(responses["system"], sort=False).agg(frozenset)
+        if values_of_systems.nunique() > 1:
             differing.append(name)
     if not differing:
         return

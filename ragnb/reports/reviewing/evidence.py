@@ -28,7 +28,7 @@ MAIN_METRICS = (
     "answer.contains",
     "parts.all_supported",
 )
-# Below this number of questions, nothing is tested.
+# Below this number of questions, nothing is tested: an exact test of so few pairs never has a p-value below `ALPHA`.
 FEW = 10
 
 
@@ -120,10 +120,9 @@ class Evidence:
                 verdicts = self.responses.assign(verdict=self.people)
                 return score(verdicts, "annotator.verdict")
         for name in MAIN_METRICS:
+            metric = METRICS[name]
             required = [
-                column
-                for argument, column in METRICS[name].columns.items()
-                if METRICS[name].needs(argument)
+                column for argument, column in metric.columns.items() if metric.needs(argument)
             ]
             has_columns = all(column in self.responses for column in required)
             if not has_columns or self.responses[required].isna().all().any():
@@ -142,8 +141,10 @@ class Evidence:
     def unit(self) -> str | None:
         """Column of the independent units of the main scores, if the responses are not independent."""
         scores = self.main_scores
-        if turns := conversations(scores):
-            return turns
+        # If conversations have several turns, this is their column.
+        conversation_column = conversations(scores)
+        if conversation_column:
+            return conversation_column
         # The examples of one question, such as its translations, share the larger unit.
         for name in ("question_id", "example_id"):
             if name in scores and scores.duplicated(["system", name]).any():
@@ -172,16 +173,19 @@ class Evidence:
         """The systems by their mean on the main metric, the best first."""
         means = self.main_scores.groupby("system", sort=False)["value"].mean().dropna()
         metric = METRICS.get(self.main_scores["metric"].iloc[0])
-        is_ascending = metric is not None and not metric.higher_is_better
-        return list(means.sort_values(ascending=is_ascending, kind="stable").index)
+        # Of a metric that ragnb does not know, higher values are taken as better.
+        lower_is_better = metric is not None and not metric.higher_is_better
+        return list(means.sort_values(ascending=lower_is_better, kind="stable").index)
 
     def best_pair(self) -> dict[str, Any]:
-        """The comparison of the best two systems."""
+        """The comparison of the best two systems, as a row of `ragnb.compare`."""
         table = self.comparisons
         if len(self.order) < 2:
             raise NotPossible("it needs scores of two systems or more")
+        # Either of the two may be the baseline.
         best = set(self.order[:2])
-        is_best = [{*pair} == best for pair in zip(table["system"], table["baseline"], strict=True)]
+        pairs = zip(table["system"], table["baseline"], strict=True)
+        is_best = [set(pair) == best for pair in pairs]
         return dict(table[is_best].iloc[0])
 
     def changes_order(self, values: pd.Series) -> bool:
@@ -199,15 +203,19 @@ class Evidence:
                 return "scores"
             return f"scores[scores['metric'] == {main_metric_of(self.scores)!r}]"
         metric = self.main_scores["metric"].iloc[0]
-        if metric == "annotator.verdict" and (column := self.column(*PEOPLE)) != "verdict":
-            return f"ragnb.score(responses.assign(verdict=responses[{column!r}]), {metric!r})"
+        if metric == PEOPLE_METRIC:
+            # The metric reads the column verdict, and people's verdicts may be in another one.
+            column = self.column(*PEOPLE)
+            if column != "verdict":
+                return f"ragnb.score(responses.assign(verdict=responses[{column!r}]), {metric!r})"
         return f"ragnb.score(responses, {metric!r})"
 
     # ---- rows ----------------------------------------------------------------------------------
 
-    def rows_where(self, is_shown: Any) -> list[int]:
-        """Positions of the responses for which a condition holds."""
-        return [int(row) for row in np.flatnonzero(np.asarray(is_shown, dtype=bool))]
+    def rows_where(self, condition: Any) -> list[int]:
+        """Positions of the responses for which a condition is true. It has one value per response."""
+        flags = np.asarray(condition, dtype=bool)
+        return [int(row) for row in np.flatnonzero(flags)]
 
     @cached_property
     def conditions(self) -> list[str]:
@@ -227,29 +235,34 @@ def main_metric_of(scores: pd.DataFrame) -> str:
     return PEOPLE_METRIC if PEOPLE_METRIC in metrics else str(metrics[0])
 
 
-def count_by_system(evidence: Evidence, is_shown: Any) -> dict[Any, tuple[int, int]]:
-    """Number of responses of each system for which a condition holds, and number of its responses."""
-    flags = pd.Series(np.asarray(is_shown, dtype=bool), evidence.responses.index)
+def count_by_system(evidence: Evidence, condition: Any) -> dict[Any, tuple[int, int]]:
+    """System -> number of its responses for which a condition is true, and number of its responses.
+
+    The condition has one value per response.
+    """
+    flags = pd.Series(np.asarray(condition, dtype=bool), evidence.responses.index)
     if "system" not in evidence.responses:
         return {"the responses": (int(flags.sum()), len(flags))}
     groups = flags.groupby(evidence.responses["system"], sort=False)
     return {system: (int(rows.sum()), len(rows)) for system, rows in groups}
 
 
-def number_of(n: int, thing: str, things: str = "") -> str:
-    """A number with its noun.
+def number_of(n: int, noun: str, plural: str = "") -> str:
+    """A number with its noun. The plural has the ending *s* unless it is passed.
 
     >>> number_of(1, "row"), number_of(2, "row"), number_of(2, "reply", "replies")
     ('1 row', '2 rows', '2 replies')
     """
-    return f"{n:,} {thing if n == 1 else things or thing + 's'}"
+    if n == 1:
+        return f"{n:,} {noun}"
+    return f"{n:,} {plural or f'{noun}s'}"
 
 
 def counts_in_words(counts: dict[Any, tuple[int, int]]) -> str:
     """Counts by system in a sentence, the largest first; systems without any are left out."""
-    shown = [(system, count, n) for system, (count, n) in counts.items() if count]
-    shown.sort(key=lambda entry: -entry[1])
-    return ", ".join(f"{system} {count:,} of {n:,}" for system, count, n in shown)
+    positive = [(system, count, n) for system, (count, n) in counts.items() if count]
+    largest_first = sorted(positive, key=lambda entry: entry[1], reverse=True)
+    return ", ".join(f"{system} {count:,} of {n:,}" for system, count, n in largest_first)
 
 
 def view_rows(name: str) -> str:

@@ -36,7 +36,8 @@ def labels_of_different_kinds(evidence: Evidence) -> Iterator[Finding]:
     people, contains = evidence.people, evidence.contains
     is_rejected = (contains == 1) & (people == 0)
     # 1 if people reject an answer that contains the reference, 0 if they accept it, and else missing.
-    rejections = _by_question(evidence, is_rejected.where((contains == 1) & people.notna()))
+    is_judged = (contains == 1) & people.notna()
+    rejections = _by_question(evidence, is_rejected.where(is_judged))
     pairs = list(combinations(systems, 2))
     findings = []
     for first, second in pairs:
@@ -56,13 +57,14 @@ def labels_of_different_kinds(evidence: Evidence) -> Iterator[Finding]:
     p_value, first, second, only_first, only_second, n_both = min(findings)
     if only_second > only_first:
         first, second, only_first, only_second = second, first, only_second, only_first
-    of_contained = {
-        system: (count, int((contains[evidence.responses["system"] == system] == 1).sum()))
-        for system, (count, _) in count_by_system(evidence, is_rejected).items()
-    }
+    # For each system: answers that are rejected, of those that contain the reference.
+    rejected_of_contained = {}
+    for system, (n_rejected, _) in count_by_system(evidence, is_rejected).items():
+        contains_of_system = contains[evidence.responses["system"] == system]
+        rejected_of_contained[system] = (n_rejected, int((contains_of_system == 1).sum()))
     sentence = (
         f"Of the answers that contain the reference, people call wrong: "
-        f"{counts_in_words(of_contained)}. On the {n_both:,} questions on which both {first} and "
+        f"{counts_in_words(rejected_of_contained)}. On the {n_both:,} questions on which both {first} and "
         f"{second} contain it, only {first} is called wrong {only_first} times and only {second} "
         f"{only_second} times ({format_p_value(p_value)}), so the labels may differ in kind between the "
         "systems."
@@ -87,13 +89,14 @@ def _by_question(evidence: Evidence, values: pd.Series) -> pd.DataFrame:
 def unchecked_judge(evidence: Evidence) -> Iterator[Finding]:
     """Verdicts of a judge without a label of a person."""
     try:
-        what = f"verdicts in {evidence.judge()[0]}"
+        column, _ = evidence.judge()
+        judgements = f"verdicts in {column}"
     except NotPossible:
         metrics = [] if evidence.scores is None else list(evidence.scores["metric"].unique())
         judged = [metric for metric in metrics if str(metric).startswith(VERDICTS_OF_A_MODEL)]
         if not judged:
             raise NotPossible("there are no verdicts of a judge") from None
-        what = f"scores {', '.join(judged)}"
+        judgements = f"scores {', '.join(judged)}"
     try:
         n_labelled = int(evidence.people.notna().sum())
     except NotPossible:
@@ -101,7 +104,7 @@ def unchecked_judge(evidence: Evidence) -> Iterator[Finding]:
     if n_labelled:
         return
     sentence = (
-        f"The {what} are those of a model, and no response has the verdict of a person, so it is not "
+        f"The {judgements} are those of a model, and no response has the verdict of a person, so it is not "
         "known how often the judge errs, and for which system."
     )
     call = "ragnb.Annotator(responses.sample(100, random_state=0), 'verdict', 'your name')"
@@ -112,11 +115,9 @@ def unchecked_judge(evidence: Evidence) -> Iterator[Finding]:
 def judge_cannot_tell(evidence: Evidence) -> Iterator[Finding]:
     """A judge that is not shown to accept right answers more often than wrong ones."""
     column, verdicts, people = _judged(evidence)
-    accepts = {
-        label: (int((verdicts[people == label] == 1).sum()), int((people == label).sum()))
-        for label in (1, 0)
-    }
-    (n_right_accepted, n_right), (n_wrong_accepted, n_wrong) = accepts[1], accepts[0]
+    is_accepted, is_right, is_wrong = verdicts == 1, people == 1, people == 0
+    n_right, n_right_accepted = int(is_right.sum()), int((is_right & is_accepted).sum())
+    n_wrong, n_wrong_accepted = int(is_wrong.sum()), int((is_wrong & is_accepted).sum())
     if not (n_right and n_wrong):
         raise NotPossible("people's verdicts on the judged responses are all the same")
     table = [
@@ -125,8 +126,8 @@ def judge_cannot_tell(evidence: Evidence) -> Iterator[Finding]:
     ]
     p_value = fisher_exact(table, alternative="greater").pvalue
     # The finding is that the labels do not show it, so a significant test gives none.
-    is_shown = p_value < 1 - evidence.level
-    if is_shown:
+    is_significant = p_value < 1 - evidence.level
+    if is_significant:
         return
     sentence = (
         f"The judge ({column}) accepts {n_right_accepted:,} of {n_right:,} right answers and "
@@ -149,10 +150,10 @@ def judge_errs_by_system(evidence: Evidence) -> Iterator[Finding]:
     for label, error in ((0, "accepts wrong answers"), (1, "rejects right answers")):
         # Among the responses with this label, whether the verdict is the other one.
         is_error = (verdicts != label)[people == label]
-        counts = {
-            system: (int(errors.sum()), len(errors))
-            for system, errors in is_error.groupby(of_system[people == label])
-        }
+        # System -> number of errors, and number of responses.
+        counts = {}
+        for system, errors in is_error.groupby(of_system[people == label]):
+            counts[system] = (int(errors.sum()), len(errors))
         for first, second in pairs:
             table = [counts.get(first, (0, 0)), counts.get(second, (0, 0))]
             p_value = fisher_exact([[count, n - count] for count, n in table]).pvalue
@@ -191,13 +192,14 @@ def judge_errs_by_length(evidence: Evidence) -> Iterator[Finding]:
             "length": lengths,
         }
     )[verdicts.notna() & people.notna() & lengths.notna()]
-    worst = []
+    # The kind of errors with the smaller p-value is reported.
+    tests = []
     for label, error in ((0, "accepts wrong answers"), (1, "rejects right answers")):
         strata = [rows for _, rows in frame[frame["label"] == label].groupby("system")]
         p_value, is_longer = _rank_test(strata)
-        worst.append((p_value, error, is_longer, label))
-    p_value, error, is_longer, label = min(worst)
-    if p_value >= ALPHA / len(worst):
+        tests.append((p_value, error, is_longer, label))
+    p_value, error, is_longer, label = min(tests)
+    if p_value >= ALPHA / len(tests):
         return
     rows = frame[frame["label"] == label]
     medians = rows.groupby("is_error")["length"].median()
@@ -211,10 +213,14 @@ def judge_errs_by_length(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _rank_test(strata: list[pd.DataFrame]) -> tuple[float, bool]:
-    """Whether errors are on longer answers within strata: two-sided p-value, and the direction.
+    """Test whether errors are on longer answers, or on shorter ones, within strata.
+
+    Each stratum has the columns ``is_error`` and ``length``. The result is the two-sided p-value, and whether
+    errors are on longer answers.
 
     The stratified Wilcoxon test of van Elteren (1960), with the normal approximation and ties.
     """
+    # The sum of the ranks of errors minus its expectation, and its variance, over all strata.
     deviation, variance = 0.0, 0.0
     for rows in strata:
         n, n_errors = len(rows), int(rows["is_error"].sum())

@@ -13,8 +13,10 @@ from ragnb.reports.reviewing.checks import ALL, ALPHA, SYSTEMS, Finding, NotPoss
 from ragnb.reports.reviewing.evidence import Evidence, number_of, view_rows
 from ragnb.text import fold
 
-# Least number of systems to distinguish a question that cannot be answered from a hard one.
+# Least number of systems to distinguish a question that cannot be answered from a hard one, and of questions to
+# estimate how hard questions are.
 LEAST_SYSTEMS = 4
+LEAST_QUESTIONS = 50
 
 
 @check(
@@ -30,10 +32,13 @@ def questions_that_nobody_answers(evidence: Evidence) -> Iterator[Finding]:
     scores = evidence.main_scores.dropna(subset="value")
     if not scores["value"].isin((0, 1)).all():
         raise NotPossible("it needs scores of 0 and 1")
+    # For each question: the number of systems that are right, and of those that have a score.
     by_question = scores.groupby("example_id")["value"].agg(["sum", "size"])
     complete = by_question[by_question["size"] == len(systems)]
-    if len(complete) < 50:
-        raise NotPossible(f"it needs 50 questions that all systems answered, got {len(complete)}")
+    if len(complete) < LEAST_QUESTIONS:
+        raise NotPossible(
+            f"it needs {LEAST_QUESTIONS} questions that all systems answered, got {len(complete)}"
+        )
     n_right = complete["sum"].to_numpy(int)
     p_value, expected = _excess_of_zeros(n_right, len(systems))
     if p_value >= ALPHA:
@@ -49,10 +54,11 @@ def questions_that_nobody_answers(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _excess_of_zeros(n_right: np.ndarray, n_systems: int) -> tuple[float, float]:
-    """Likelihood-ratio test of more zeros than a beta-binomial distribution has, and their expected number.
+    """p-value of a test of more zeros than a beta-binomial distribution has, and their expected number.
 
-    The beta-binomial distribution allows questions to differ in how hard they are. The alternative is a
-    mixture of this distribution with a share of questions that no system can answer.
+    `n_right` has the number of systems that are right, for each question. The beta-binomial distribution allows
+    questions to differ in how hard they are. The alternative is a mixture of this distribution with a share of
+    questions that no system can answer. The test compares the likelihoods of both.
     """
     # Number of questions with 0, 1, ... right answers, and the logarithm of n over k.
     counts = np.bincount(n_right, minlength=n_systems + 1)
@@ -72,9 +78,10 @@ def _excess_of_zeros(n_right: np.ndarray, n_systems: int) -> tuple[float, float]
     def loss_with_zeros(parameters: np.ndarray) -> float:
         """Negative log-likelihood of the mixture; the third parameter is the logit of its share."""
         probabilities = np.exp(log_probabilities(parameters[:2]))
-        extra = 1 / (1 + np.exp(-parameters[2]))
-        probabilities = (1 - extra) * probabilities
-        probabilities[0] += extra
+        share_of_zeros = 1 / (1 + np.exp(-parameters[2]))
+        probabilities = (1 - share_of_zeros) * probabilities
+        probabilities[0] += share_of_zeros
+        # The logarithm of 0 does not exist.
         return -float(counts @ np.log(np.maximum(probabilities, 1e-300)))
 
     plain = minimize(loss, [0.0, 0.0], method="Nelder-Mead")
@@ -122,9 +129,8 @@ def negatives_with_the_answer(evidence: Evidence) -> Iterator[Finding]:
     if "example_id" in questions:
         questions = questions.drop_duplicates("example_id")
     rows = []
-    for row, passages, reference in zip(
-        questions.index, questions[column], questions[references], strict=True
-    ):
+    columns = zip(questions.index, questions[column], questions[references], strict=True)
+    for row, passages, reference in columns:
         if not (present(passages) and present(reference)):
             continue
         texts = [passages] if isinstance(passages, str) else list(passages)
@@ -155,18 +161,18 @@ def repeated_questions(evidence: Evidence) -> Iterator[Finding]:
     # A question has one `question_id` in all languages and under all conditions, and its examples are then
     # known to belong together. Without this column, the example is the question.
     has_question_ids = "question_id" in responses and responses["question_id"].notna().all()
-    id = "question_id" if has_question_ids else "example_id"
+    id_column = "question_id" if has_question_ids else "example_id"
     # Questions in several languages can have the same words, such as a name.
-    context = ["language"] if "language" in responses else []
-    frame = responses[[id, *context]].assign(text=texts).dropna(subset="text")
-    n_ids = frame.groupby(["text", *context])[id].nunique()
+    language = ["language"] if "language" in responses else []
+    frame = responses[[id_column, *language]].assign(text=texts).dropna(subset="text")
+    n_ids = frame.groupby(["text", *language])[id_column].nunique()
     repeated = n_ids[n_ids > 1]
     if repeated.empty:
         return
-    texts_of = repeated.index.get_level_values("text")
+    repeated_texts = repeated.index.get_level_values("text")
     sentence = (
         f"{number_of(len(repeated), 'question')} with {int(repeated.sum()):,} ids: each counts several "
         "times, and its rows are not independent."
     )
-    rows = evidence.rows_where(texts.isin(set(texts_of)))
+    rows = evidence.rows_where(texts.isin(set(repeated_texts)))
     yield Finding(sentence, float(len(repeated)), rows, ALL, view_rows(name))

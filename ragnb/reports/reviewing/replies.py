@@ -43,9 +43,9 @@ def missing_replies(evidence: Evidence) -> Iterator[Finding]:
     for column, is_missing in _missing_values(evidence).items():
         counts = count_by_system(evidence, is_missing)
         shares = [count / n for count, n in counts.values()]
-        what = "reply" if column == "response" else column
+        value = "reply" if column == "response" else column
         n_missing = number_of(int(is_missing.sum()), "row")
-        sentence = f"The {what} is missing in {n_missing}: {counts_in_words(counts)}."
+        sentence = f"The {value} is missing in {n_missing}: {counts_in_words(counts)}."
         # Shares that differ by less than one percentage point affect all systems alike.
         effect = ALL if max(shares) - min(shares) < 0.01 else SYSTEMS
         if effect == SYSTEMS and len(counts) > 1:
@@ -133,27 +133,28 @@ def echoed_prompts(evidence: Evidence) -> Iterator[Finding]:
     evidence.column("response")
     texts = evidence.responses["response"]
     is_echo = pd.Series(False, texts.index)
-    how = []
+    # What the replies do, in words.
+    descriptions = []
     if "prompt" in evidence.responses:
         has_prompt = _repeats_prompt(evidence)
         is_echo |= has_prompt
         if has_prompt.any():
-            how.append("contain a sentence of their prompt")
+            descriptions.append("contain a sentence of their prompt")
     has_both = _has_both_agreed_replies(evidence)
     is_echo |= has_both
     if has_both.any():
-        how.append(
+        descriptions.append(
             f"contain both agreed replies, “{AGREED[0]}” and “{AGREED[1]}”, as the prompt does"
         )
     if not is_echo.any():
         return
     counts = count_by_system(evidence, is_echo)
-    sentence = (
-        f"Replies that {' or '.join(how)}: {int(is_echo.sum()):,} ({counts_in_words(counts)})."
-    )
-    refusals = _refusals_among(texts[has_both])
-    if refusals:
-        sentence += f" A rule that looks for “{AGREED[1]}” counts {refusals:,} of them as refusals."
+    sentence = f"Replies that {' or '.join(descriptions)}: {int(is_echo.sum()):,} ({counts_in_words(counts)})."
+    n_refusals = _refusals_among(texts[has_both])
+    if n_refusals:
+        sentence += (
+            f" A rule that looks for “{AGREED[1]}” counts {n_refusals:,} of them as refusals."
+        )
     rows = evidence.rows_where(is_echo)
     yield Finding(sentence, float(is_echo.sum()), rows, SYSTEMS, view_rows(name))
 
@@ -198,7 +199,7 @@ def _instructions(prompts: pd.Series) -> list[str]:
 
 
 def _agreed_replies(evidence: Evidence) -> list[pd.Series]:
-    """For each of the two agreed replies, where a response contains it."""
+    """For each of the two replies in `AGREED`, where a response contains it, in any case."""
     texts = evidence.responses["response"].map(
         lambda text: fold(text).lower() if isinstance(text, str) else ""
     )
@@ -264,35 +265,37 @@ def other_languages(evidence: Evidence) -> Iterator[Finding]:
         raise NotPossible("most replies are agreed formulas, which are the same in all languages")
     responses = evidence.responses
     by = [column for column in ("system", "language") if column in responses]
-    letters = responses["response"].map(lambda text: len(text) if isinstance(text, str) else 0)
+    n_letters = responses["response"].map(lambda text: len(text) if isinstance(text, str) else 0)
     is_known = responses["language"].map(lambda code: bool(_known(code)))
-    long_enough = responses[(letters >= LEAST_LETTERS) & is_known]
+    long_enough = responses[(n_letters >= LEAST_LETTERS) & is_known]
     if long_enough.empty:
         raise NotPossible(f"no response has {LEAST_LETTERS} characters or more")
-    cells = []
+    # System and language -> the responses that are identified.
+    samples = {}
     for cell, rows in long_enough.groupby(by, sort=False):
         # The same rows are chosen in each review.
-        sample = rows.sample(min(len(rows), IDENTIFIED), random_state=0)
-        cells.append((cell, sample))
-    frame = pd.concat([sample for _, sample in cells])
+        samples[cell] = rows.sample(min(len(rows), IDENTIFIED), random_state=0)
+    frame = pd.concat(samples.values())
     # Fewer candidates give fewer errors. These are the languages of the study and those that models
     # use by mistake most often.
     candidates = sorted({*responses.loc[is_known, "language"].map(_known), "en", "de", "fr", "zh"})
-    scored = score(frame, "language.rlc_lid", candidates=candidates)["value"].to_numpy(float)
-    is_other = pd.Series(scored == 0, frame.index)
-    parts = []
+    # The score is 1 if the identified language is that of the question, and else 0.
+    values = score(frame, "language.rlc_lid", candidates=candidates)["value"].to_numpy(float)
+    is_other = pd.Series(values == 0, frame.index)
+    counts = []
     rows_of_finding: list[int] = []
-    for cell, sample in cells:
+    for cell, sample in samples.items():
         n_other, n = int(is_other[sample.index].sum()), len(sample)
         # One-sided binomial test: the probability of `n_other` or more errors of the identification.
         p_value = bdtrc(n_other - 1, n, MISIDENTIFIED) if n_other else 1.0
-        if p_value < ALPHA / len(cells):
-            parts.append(f"{n_other} of {n} of {', '.join(map(str, cell))}")
+        # Each cell is tested, so the rate of false findings is divided.
+        if p_value < ALPHA / len(samples):
+            counts.append(f"{n_other} of {n} of {', '.join(map(str, cell))}")
             rows_of_finding += [int(row) for row in sample.index[is_other[sample.index]]]
-    if not parts:
+    if not counts:
         return
     sentence = (
-        f"Answers in another language than that of the question: {'; '.join(parts)} (answers of "
+        f"Answers in another language than that of the question: {'; '.join(counts)} (answers of "
         f"{LEAST_LETTERS} characters or more, at most {IDENTIFIED} per system and language; the "
         f"identification may err in {MISIDENTIFIED:.0%} of them)."
     )

@@ -1,6 +1,7 @@
 """The review: all checks that the data allow, ordered by what could change a conclusion."""
 
 from dataclasses import dataclass
+from itertools import chain
 from textwrap import fill
 from typing import Any
 
@@ -58,23 +59,25 @@ class Review(Report):
         >>> ragnb.review(frame).rows_of("missing replies")
         [1]
         """
-        found = self.findings[self.findings["check"] == check]
-        if found.empty:
+        findings = self.findings[self.findings["check"] == check]
+        if findings.empty:
             names = ", ".join(map(repr, self.findings["check"])) or "none"
             raise InputError(f"check must be one with a finding ({names}), got {check!r}")
-        return [row for rows in found["rows"] for row in rows]
+        # A check may have several findings.
+        return list(chain.from_iterable(findings["rows"]))
 
     def _headline(self) -> str:
-        n = len(self.findings)
-        made = n_checks(self.findings) + len(self.without_finding)
-        findings = "1 finding" if n == 1 else f"{n or 'no'} findings"
-        headline = f"{findings[0].upper()}{findings[1:]} in {made} checks; {len(self.not_made)} could not be made"
+        """How many findings and checks there are, and the main metric."""
+        n_findings = len(self.findings)
+        n_made = n_checks(self.findings) + len(self.without_finding)
+        findings = "1 finding" if n_findings == 1 else f"{n_findings or 'No'} findings"
+        headline = f"{findings} in {n_made} checks; {len(self.not_made)} could not be made"
         if self.main_metric:
             headline += f". Main metric: {metric_words(self.main_metric)}"
         return headline
 
     def _findings_by_effect(self) -> list[tuple[str, list[dict[Any, Any]]]]:
-        """The effects that a finding has, as headings, each with its findings."""
+        """The effects that a finding has, as headings, each with its rows of ``findings``. The worst come first."""
         groups = []
         for effect in EFFECTS:
             rows = self.findings[self.findings["effect"] == effect].to_dict("records")
@@ -194,30 +197,32 @@ def review(
     if scores is not None:
         require_columns(scores, ["system", "metric", "value"], "review(scores=)")
         scores = scores.reset_index(drop=True)
-    evidence = Evidence(
-        responses, scores if scores is None or len(scores) else None, confidence_level
-    )
+    # An empty frame of scores is the same as none.
+    has_scores = scores is not None and len(scores) > 0
+    evidence = Evidence(responses, scores if has_scores else None, confidence_level)
     findings: list[dict[str, Any]] = []
-    without: list[dict[str, Any]] = []
-    gaps: list[dict[str, Any]] = []
+    without_finding: list[dict[str, Any]] = []
+    not_made: list[dict[str, Any]] = []
     for check in CHECKS:
-        about = {"check": check.name, "question": check.question}
+        name_and_question = {"check": check.name, "question": check.question}
         try:
             if responses.empty:
                 raise NotPossible("there are no responses")
-            found = list(check.find(evidence))
+            findings_of_check = list(check.find(evidence))
         except NotPossible as reason:
-            gaps.append(about | {"reason": str(reason)})
+            not_made.append(name_and_question | {"reason": str(reason)})
             continue
-        if not found:
-            without.append(about | {"false_findings": check.false_findings})
-        findings += [_row(check, finding, responses.index) for finding in found]
+        if not findings_of_check:
+            without_finding.append(name_and_question | {"false_findings": check.false_findings})
+        findings += [_row(check, finding, responses.index) for finding in findings_of_check]
     # The order of the checks remains within each effect.
     findings.sort(key=lambda row: EFFECTS.index(row["effect"]))
     return Review(
         findings=pd.DataFrame(findings, columns=_COLUMNS),
-        without_finding=pd.DataFrame(without, columns=["check", "question", "false_findings"]),
-        not_made=pd.DataFrame(gaps, columns=["check", "question", "reason"]),
+        without_finding=pd.DataFrame(
+            without_finding, columns=["check", "question", "false_findings"]
+        ),
+        not_made=pd.DataFrame(not_made, columns=["check", "question", "reason"]),
         main_metric=_main_metric(evidence),
     )
 
@@ -231,7 +236,7 @@ def _main_metric(evidence: Evidence) -> str:
 
 
 def _row(check: Check, finding: Finding, index: pd.Index) -> dict[str, Any]:
-    """A finding as a row, with the index labels of its responses."""
+    """A finding as a row. `index` is that of the responses, and gives the label for the position of each."""
     return {
         "check": check.name,
         "finding": finding.sentence,
