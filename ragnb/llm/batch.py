@@ -32,7 +32,8 @@ from ragnb.llm.store import (
 )
 from ragnb.printing import warn
 
-MAX_REQUESTS, MAX_BYTES = 50_000, 200_000_000  # OpenAI's limits for one file
+# OpenAI's limits for one file: the number of requests, and the size in bytes.
+MAX_REQUESTS, MAX_BYTES = 50_000, 200_000_000
 # How the reason of a request begins that is in a file and has no reply or error yet.
 WAITING = "in the batch file "
 
@@ -82,19 +83,24 @@ def write_batch(
     with Store.open(store) as opened:
         # Equal requests have one key and need one reply.
         addressed = opened.as_stored_for(canonical_forms, endpoint)
-        by_key = {request_key(request): request for request in addressed}
+        requests_by_key = {request_key(request): request for request in addressed}
         if endpoint is not None:
             opened.note_endpoint(endpoint)
         # One transaction, so that no other process writes the same requests to another file.
         with opened.transaction() as db:
-            excluded = opened.stored_keys(by_key)
+            excluded = opened.stored_keys(requests_by_key)
             if not again:
                 excluded |= _waiting(opened)
-            lines = {key: _line(key, by_key[key]) for key in by_key if key not in excluded}
+            lines = {
+                key: _line(key, request)
+                for key, request in requests_by_key.items()
+                if key not in excluded
+            }
             keys_of_files = list(_files(lines))
             paths = _paths(Path(path).expanduser(), len(keys_of_files))
             for file, keys in zip(paths, keys_of_files, strict=True):
                 # If this process is killed here, the next call finds the file and refuses to go on.
+                # The mode "x" refuses a file that another process has made meanwhile.
                 with file.open("xb") as stream:
                     stream.writelines(lines[key] for key in keys)
                 _note_waiting(db, keys, file)
@@ -134,14 +140,16 @@ def add_batch_output(
     """
     paths = [output] if isinstance(output, str | Path) else list(output)
     endpoint = endpoint_name(base_url)
-    by_key = {}
+    requests_by_key = {}
     for canonical_form in canonical_requests(requests, model, repeats):
         request = at_endpoint(canonical_form, endpoint)
-        by_key[request_key(request)] = request
+        requests_by_key[request_key(request)] = request
+    # The outcome of a request in an earlier file precedes that in a later one.
     replies: dict[str, Reply] = {}
     errors: dict[str, str] = {}
     for path in paths:
-        for key, outcome in _outcomes(Path(path).expanduser(), by_key).items():
+        outcomes = _outcomes(Path(path).expanduser(), requests_by_key)
+        for key, outcome in outcomes.items():
             if isinstance(outcome, Reply):
                 replies.setdefault(key, outcome)
             else:
@@ -150,6 +158,7 @@ def add_batch_output(
         n_before = len(opened)
         # Replies are stored first, so that what was paid for is safe before anything else happens.
         opened.add(replies.values())
+        # A request with a reply, perhaps from another file, has not failed.
         stored = opened.stored_keys(errors)
         opened.note_failures({key: errors[key] for key in errors if key not in stored})
         return len(opened) - n_before
@@ -164,7 +173,10 @@ def _waiting(store: Store) -> set[str]:
 
 
 def _note_waiting(db: sqlite3.Connection, keys: Sequence[str], file: Path) -> None:
-    """Remember that requests are in a file. A replay reports this as the reason why they have no reply."""
+    """Store that requests are in a file. A replay reports this as the reason why they have no reply.
+
+    ``db`` is the connection of the transaction in which the file is written.
+    """
     reason = f"{WAITING}{file.name}, whose output has not been added yet"
     rows = [(key, reason) for key in keys]
     db.executemany("INSERT OR REPLACE INTO failures VALUES (?, ?)", rows)
@@ -190,6 +202,7 @@ def _files(lines: Mapping[str, bytes]) -> Iterator[list[str]]:
     keys: list[str] = []
     size = 0
     for key, line in lines.items():
+        # The present file has no room for another request, or not for this line.
         is_full = len(keys) == MAX_REQUESTS or size + len(line) > MAX_BYTES
         # A single line above the limit has a file of its own, which the provider refuses.
         if keys and is_full:
@@ -204,7 +217,8 @@ def _files(lines: Mapping[str, bytes]) -> Iterator[list[str]]:
 def _paths(first: Path, n: int) -> list[Path]:
     """The paths of ``n`` files: the first one, and numbered ones next to it. A file that exists raises InputError."""
     numbered = [first.with_suffix(f".{number}{first.suffix}") for number in range(2, n + 1)]
-    paths = [first, *numbered][:n]  # There may be nothing to write.
+    # There may be nothing to write, and then there is no file.
+    paths = [first, *numbered][:n]
     existing = [str(path) for path in paths if path.exists()]
     if existing:
         raise InputError(
@@ -277,5 +291,7 @@ def _outcome(key: str, request: Request, entry: Mapping[str, Any]) -> Reply | st
     # An answer with status 200 may be an error, as in a run without the Batch API.
     answer = classify(json.dumps(body).encode("utf-8"))
     if answer.body and answer.status == 200:
-        return read_reply(key, request, request["parameters"], json.loads(answer.body), None)
+        completion = json.loads(answer.body)
+        # Nobody knows how long the reply took.
+        return read_reply(key, request, request["parameters"], completion, seconds=None)
     return clean(answer.failure)

@@ -8,6 +8,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -35,8 +36,6 @@ _REASONING_FIELDS = (
     "reasoning_text",
     "thought",
 )
-
-
 # Depth to which the lists and objects in a field of reasoning are read.
 _MOST_NESTED_REASONING = 4
 
@@ -59,6 +58,7 @@ class BoundedBody:
     """
 
     def __init__(self, encoding: str, limit: int) -> None:
+        """Read a body with this ``content-encoding``, of at most ``limit`` bytes after decompression."""
         self.content = bytearray()
         self._limit = limit
         # The header lists all compressions that were applied one after the other.
@@ -81,7 +81,7 @@ class BoundedBody:
                 self._keep(self._decoder.decompress(piece, _PIECE))
             except zlib.error as error:
                 raise DamagedBody(f"the compressed reply is damaged ({error})") from None
-            # What did not fit into the limit of one call.
+            # What was not read, because the result had reached the limit of one call.
             piece = self._decoder.unconsumed_tail
 
     def _keep(self, piece: bytes) -> None:
@@ -121,7 +121,8 @@ class Answer:
 def classify(content: bytes) -> Answer:
     """What the body of an answer with status 200 is."""
     body = _parsed(content)
-    if isinstance(body, list) and len(body) == 1:  # as Gemini's endpoint sends errors
+    # Gemini's endpoint sends an error as a list with one object.
+    if isinstance(body, list) and len(body) == 1:
         body = body[0]
     if not isinstance(body, Mapping):
         return Answer(failure=_no_completion(content))
@@ -140,21 +141,19 @@ def classify(content: bytes) -> Answer:
         return Answer(body=error, status=_status_of(body["error"]), failure=error_message(body))
     # Without a choice there is no text. Gemini's endpoint sends null in place of the empty list.
     is_null = choices is None and body.get("object") == "chat.completion"
-    if is_null or (isinstance(choices, list) and not choices):
-        shown = "null" if is_null else "[]"
-        return Answer(
-            failure=f"{NO_COMPLETION}, because it has no choice (choices: {shown}){_filtered(body)}",
-            formed=True,
-        )
+    is_empty = isinstance(choices, list) and not choices
+    if is_null or is_empty:
+        spelling = "null" if is_null else "[]"
+        reason = f"{NO_COMPLETION}, because it has no choice (choices: {spelling}){_filtered(body)}"
+        return Answer(failure=reason, formed=True)
     return Answer(failure=_no_completion(content))
 
 
 def _parsed(content: bytes) -> Any:
     """The JSON of a body, or the completion that results from the events of a stream; None if it is neither."""
-    try:
+    with suppress(ValueError, RecursionError):
         return json.loads(content)
-    except (ValueError, RecursionError):
-        pass
+    # A stream consists of lines such as ``data: {...}``, and its last one is ``data: [DONE]``.
     text = content.decode("utf-8", "replace")
     lines = [line.strip() for line in lines_of(text)]
     if not any(line.startswith("data:") for line in lines):
@@ -162,7 +161,10 @@ def _parsed(content: bytes) -> Any:
     events = []
     ended = False
     for line in lines:
-        data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
+        # Other lines name the event, or keep the connection alive.
+        if not line.startswith("data:"):
+            continue
+        data = line.removeprefix("data:").strip()
         if data == "[DONE]":
             ended = True
         elif data:
@@ -176,9 +178,11 @@ def _parsed(content: bytes) -> Any:
 def _joined(events: list[Any], ended: bool) -> Any:
     """The completion that results from the events of a stream, or its error; None if it is neither.
 
-    Some servers stream although they were not asked to. ``ended`` is whether the stream had its last event.
+    Each event contains the next piece of the reply. Some servers stream although they were not asked to.
+    ``ended`` is whether the stream had its last event.
     """
-    content, reasoning, finish = "", "", None
+    content, reasoning, refusal = "", "", ""
+    finish = None
     fields: dict[str, Any] = {}
     for event in events:
         if not isinstance(event, Mapping):
@@ -194,10 +198,12 @@ def _joined(events: list[Any], ended: bool) -> Any:
         # An event has the next piece of the reply as a delta, as a message, or as the text of the choice.
         delta = choice.get("delta") or choice.get("message") or choice
         if isinstance(delta, Mapping):
-            content += _text_of(delta.get("content", delta.get("text")))[0] or ""
+            text, _ = _text_of(delta.get("content", delta.get("text")))
+            content += text or ""
             reasoning += _reasoning_of(delta) or ""
+            refusal += _refusal_of(delta)
         finish = choice.get("finish_reason") or finish
-    if not fields and not content:
+    if not (fields or content or refusal):
         return None
     if not finish:
         # Without the last event, the connection was lost in the middle of the reply.
@@ -205,6 +211,8 @@ def _joined(events: list[Any], ended: bool) -> Any:
     message = {"role": "assistant", "content": content}
     if reasoning:
         message["reasoning"] = reasoning
+    if refusal:
+        message["refusal"] = refusal
     return {**fields, "choices": [{"index": 0, "message": message, "finish_reason": finish}]}
 
 
@@ -257,6 +265,7 @@ def _no_completion(content: bytes) -> str:
 
 def _filtered(body: Mapping[str, Any]) -> str:
     """The end of a sentence if the provider says that it blocked the prompt, else empty."""
+    # The fields of Azure and of Gemini. Their form varies, so that the words are searched in the JSON.
     results = json.dumps(body.get("prompt_filter_results") or body.get("prompt_feedback") or "")
     return "; the provider blocked the prompt" if '"filtered": true' in results else ""
 
@@ -286,10 +295,9 @@ def read_reply(
     if has_other_parts:
         # The column `response` has the text only, so the content is stored as it came.
         extra["content_parts"] = content
-    refusal = _refusal_in_parts(content)
+    refusal = _refusal_of({**message, "content": content})
     if refusal:
-        # A refusal counts the same in a part of the content as in the field of the message.
-        extra.setdefault("refusal", refusal)
+        extra["refusal"] = refusal
     has_reasoning_text = isinstance(extra.get("reasoning_content") or extra.get("reasoning"), str)
     if not has_reasoning_text:
         reasoning = _reasoning_of({**message, "content": content})
@@ -356,7 +364,7 @@ def _text_of_part(part: Any) -> str | None:
         return part
     if not isinstance(part, Mapping):
         return None
-    if _is_reasoning(part) or _refusal_of_part(part):
+    if _is_reasoning(part) or _refusal_in(part):
         return ""
     text = part.get("text", part.get("content"))
     # Some servers put the text into an object, {"value": "..."} or {"text": "..."}.
@@ -365,15 +373,22 @@ def _text_of_part(part: Any) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _refusal_in_parts(content: Any) -> str:
-    """The refusals among the parts of a content, joined; empty if there are none."""
+def _refusal_of(message: Mapping[str, Any]) -> str:
+    """The refusal in the field of a message, or in the parts of its content; empty if there is none.
+
+    Such a part is ``{"type": "refusal", "refusal": "..."}``, and counts the same as the field.
+    """
+    refusal = _refusal_in(message)
+    if refusal:
+        return refusal
+    content = message.get("content")
     parts = content if isinstance(content, list) else [content]
-    return "".join(_refusal_of_part(part) for part in parts)
+    return "".join(_refusal_in(part) for part in parts if isinstance(part, Mapping))
 
 
-def _refusal_of_part(part: Any) -> str:
-    """The text of a part that is a refusal, as in ``{"type": "refusal", "refusal": "..."}``; else empty."""
-    refusal = part.get("refusal") if isinstance(part, Mapping) else None
+def _refusal_in(fields: Mapping[str, Any]) -> str:
+    """The text in the field ``refusal`` of a message or of a part; empty if there is none."""
+    refusal = fields.get("refusal")
     return refusal if isinstance(refusal, str) else ""
 
 

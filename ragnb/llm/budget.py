@@ -23,18 +23,19 @@ from ragnb.results import Sentence
 Price = tuple[float, float]
 """US dollars for a million prompt tokens and for a million completion tokens."""
 
-# Completion tokens that we assume for a request without ``max_tokens``.
+# Completion tokens that we assume for a request without ``max_tokens``: about 750 words, longer than most answers.
 ASSUMED_COMPLETION_TOKENS = 1000
 
 # The date at the end of a model's name, such as ``-2024-07-18`` or ``-0613``.
 _SNAPSHOT = regex.compile(r"-\d{4}-\d\d-\d\d$|-\d{4}$")
 
-# Tokens that a chat format adds to each message.
+# Tokens that a chat format adds to each message, such as those that mark its beginning, its role and its end.
 TOKENS_AROUND_MESSAGE = 4
 
 
 def _as_limit(value: Any) -> float:
-    """Check that a limit in dollars is a number of at least 0."""
+    """Check that a limit in dollars is a number of at least 0. It may be infinite."""
+    # The condition is negated, because nan is not at least 0 either.
     if not isinstance(value, Real) or not float(value) >= 0:
         raise InputError(f"must be a number of US dollars of at least 0, got {described(value)}")
     return float(value)
@@ -57,7 +58,9 @@ class Budget:
     @accepts(limit=_as_limit)
     def __init__(self, limit: float = math.inf) -> None:
         self.limit = limit
+        # The cost of the replies, and the highest cost of the requests under way.
         self.spent = self.set_aside = 0.0
+        # Runs in several threads may share a budget.
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -140,19 +143,20 @@ def estimate(
         Prompt tokens are estimated by `count_tokens`. We assume that every reply has its maximum length: ``max_tokens``,
         or 1,000 tokens if this parameter is not set.
     """
-    canonical = canonical_requests(requests, model, repeats)
+    canonical_forms = canonical_requests(requests, model, repeats)
     stored: set[str] = set()
     # Opening a file that does not exist would create it.
-    if isinstance(store, Store) or (store is not None and Path(store).expanduser().exists()):
+    if store is not None and (isinstance(store, Store) or Path(store).expanduser().exists()):
         with Store.open(store) as opened:
+            # In the store, a request may have the name of an endpoint, which changes its key.
             if base_url is None:
-                canonical = opened.as_stored_anywhere(canonical)
+                canonical_forms = opened.as_stored_anywhere(canonical_forms)
             else:
-                canonical = opened.as_stored_for(canonical, endpoint_name(base_url))
-            stored = opened.stored_keys(map(request_key, canonical))
+                canonical_forms = opened.as_stored_for(canonical_forms, endpoint_name(base_url))
+            stored = opened.stored_keys(map(request_key, canonical_forms))
     # Equal requests have one key, and are sent once.
-    by_key = {request_key(request): request for request in canonical}
-    to_send = [request for key, request in by_key.items() if key not in stored]
+    requests_by_key = {request_key(request): request for request in canonical_forms}
+    to_send = [request for key, request in requests_by_key.items() if key not in stored]
     prompt_tokens = sum(_prompt_tokens(request) for request in to_send)
     completion_tokens = sum(_completion_bound(request) for request in to_send)
     return Estimate(
@@ -180,8 +184,9 @@ def dollars(cost: float) -> str:
     >>> dollars(1.234), dollars(0.0123), dollars(0.0)
     ('$1.23', '$0.0123', '$0.00')
     """
-    has_cents = cost == 0 or cost >= 0.1
-    decimals = 2 if has_cents else 4
+    # Below ten cents, two decimals would show at most one digit of the cost.
+    is_small = 0 < cost < 0.1
+    decimals = 4 if is_small else 2
     return f"${cost:.{decimals}f}"
 
 

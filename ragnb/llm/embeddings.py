@@ -71,11 +71,12 @@ def embed(texts: Iterable[str], *, kind: str = "query") -> NDArray[np.float32]:
     model = _model()
     is_query = kind == "query"
     all_texts = list(texts)
-    starts = range(0, len(all_texts), _BATCH)
-    batches = [model.encode(all_texts[start : start + _BATCH], is_query) for start in starts]
     # Without any text, the array has no rows but the right number of columns.
-    no_rows = np.empty((0, model.dim), dtype=np.float32)
-    return np.vstack([no_rows, *batches])
+    vectors = [np.empty((0, model.dim), dtype=np.float32)]
+    for start in range(0, len(all_texts), _BATCH):
+        batch = all_texts[start : start + _BATCH]
+        vectors.append(model.encode(batch, is_query))
+    return np.vstack(vectors)
 
 
 @cache

@@ -38,8 +38,8 @@ ADVICE = {
     "": "check the address and that the server runs",
 }
 """Pattern of the start of a reason for which an endpoint cannot be used -> what to do. The first that fits counts."""
-# Length of the shortest key that is hidden in replies, in characters. Shorter ones are placeholders, which a reply may
-# contain by chance.
+# Length of the shortest key that is hidden in replies, in characters. Shorter ones are placeholders such as "none-needed",
+# which a reply may contain by chance.
 SHORTEST_SECRET = 16
 # Paths that users copy from documentation with the address. The client adds them itself.
 _CALLS = ("/chat/completions", "/completions")
@@ -160,7 +160,8 @@ def endpoint_name(base_url: str | None) -> str | None:
     """
     parts = urlsplit(shown_address(_plain_address(base_url)))
     host = "127.0.0.1" if is_here(urlunsplit(parts)) else parts.hostname or ""
-    if ":" in host:  # an address of IPv6
+    is_ipv6 = ":" in host
+    if is_ipv6:
         host = f"[{host}]"
     default_port = {"http": 80, "https": 443}[parts.scheme]
     port = f":{parts.port}" if parts.port not in (None, default_port) else ""
@@ -224,9 +225,10 @@ def _note_secrets_of(address: Address) -> None:
     query = [value for name, value in parse_qsl(parts.query) if name != "api-version"]
     # `shown_address` decides which part of a path looks like a key. It takes whole addresses, so each part becomes the path
     # of an address that has nothing else to hide.
-    key_like = [
-        part for part in parts.path.split("/") if HIDDEN in shown_address(f"http://a/{part}")
-    ]
+    key_like = []
+    for part in parts.path.split("/"):
+        if HIDDEN in shown_address(f"http://a/{part}"):
+            key_like.append(part)
     for value in (parts.username, parts.password, *query, *key_like):
         _SECRETS.add(value or "")
 
@@ -236,7 +238,8 @@ def clean(message: object) -> str:
     # The present key is hidden even if it is short.
     present_key = api_key()
     text = _SECRETS.hide(str(message)).replace(present_key, HIDDEN)
-    return " ".join(text.split())[:300]
+    one_line = " ".join(text.split())
+    return one_line[:300]
 
 
 def clean_body(content: bytes) -> bytes:
@@ -299,7 +302,8 @@ def error_message(body: Any) -> str:
     error = body.get("error") or body
     if not isinstance(error, Mapping):
         return error_message(error)
-    if "msg" in error and "loc" in error:  # pydantic's, as vLLM and Mistral send it
+    # An error of pydantic, as vLLM and Mistral send it.
+    if "msg" in error and "loc" in error:
         place = error["loc"] if isinstance(error["loc"], list | tuple) else [error["loc"]]
         return f"{'.'.join(map(str, place))}: {error['msg']}"
     message = error.get("message") or error.get("detail") or error.get("msg")
@@ -378,7 +382,10 @@ def stated_wait(message: str) -> float | None:
     if match is None:
         return None
     seconds = 0.0
-    for number, unit in _DURATION.findall((match[1] or match[2]).lower()):
+    # Each of the two patterns has the duration in a group of its own.
+    text = match[1] or match[2]
+    for number, unit in _DURATION.findall(text.lower()):
+        # Of the other units, the first letter is enough: "minutes" is "m".
         short_unit = "ms" if unit.startswith(("ms", "mil")) else unit[0]
         seconds += float(number) * _UNITS[short_unit]
     # The client of openai ignores a wait of 0 seconds, so this is the same as no stated time.
@@ -391,6 +398,7 @@ def header_wait(headers: Mapping[str, str]) -> float | None:
     Retry-After contains a number of seconds or a date, and ``retry-after-ms`` milliseconds.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        # A missing header is no number, and raises ValueError like a date.
         with suppress(ValueError):
             return float(headers.get(name) or "") * unit
     with suppress(ValueError, TypeError, IndexError):

@@ -4,10 +4,20 @@
 class Failed(Exception):
     """A request got no reply: the reason, and what it means for the run.
 
-    ``passing`` failures may not happen again, and ``fatal`` ones end the run. ``formed`` is whether the
-    endpoint answered in the form of a completion, so that its address is right. ``refused`` has the
-    names of parameters that the model refuses. ``only_streams`` is whether the model only answers
-    requests for a stream.
+    Attributes
+    ----------
+    reason
+        Why there is no reply, as it is reported to the user.
+    passing
+        Whether the cause may pass, such as a timeout or a limit.
+    fatal
+        Whether going on is pointless, because all requests would fail, such as with a wrong key.
+    formed
+        Whether the endpoint answered in the form of a completion, so that its address is right.
+    refused
+        Names of the parameters that the model refuses.
+    only_streams
+        Whether the model only answers requests for a stream.
     """
 
     def __init__(

@@ -5,9 +5,11 @@ import math
 from ragnb.llm.endpoint import explain
 from ragnb.llm.failure import Failed
 
-# Number of failures in a row that ends a run, if they may pass and the endpoint has answered before.
+# Number of failures in a row that ends a run, if they may pass (a timeout, a limit) and the endpoint has answered
+# before. Each of them has already been repeated several times.
 MOST_PASSING = 20
-# The same if they do not pass and the endpoint has never answered.
+# The same if they do not pass and the endpoint has never answered. Fewer would end a run whose first prompts are too
+# long.
 MOST_REFUSED = 10
 
 
@@ -45,7 +47,10 @@ class Health:
         self.works = True
 
     def note_failure(self, failure: Failed, n_replies: int) -> None:
-        """End the run after a fatal failure, or if the endpoint refuses again and again."""
+        """Count a failure. End the run if it is fatal, or if the endpoint fails again and again.
+
+        ``n_replies`` is the number of replies until now, for the message.
+        """
         # A completion without a reply shows that the endpoint works, and another request may well get one.
         if failure.formed:
             self.note_reply()
@@ -58,6 +63,7 @@ class Health:
     def _most_failures(self, failure: Failed) -> float:
         """The number of failures in a row after which the run ends, if the last one is of this kind."""
         if failure.fatal:
+            # The first one ends the run.
             return 1
         if failure.passing:
             # One of the first requests may meet a limit or a timeout while the others are answered.

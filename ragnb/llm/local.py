@@ -95,23 +95,27 @@ def serve(
     settings = {"path": str(file), "alias": name, "context": context_tokens, "threads": threads}
     with _started([sys.executable, "-m", "ragnb.llm.local", json.dumps(settings)]) as address:
         base_url = f"{address}/v1"
-        # Its port is another one each time, so its replies are stored without an endpoint.
-        named = endpoint_name(base_url) or base_url
-        PACKAGED_SERVERS.add(named)
+        # Its port is another one each time, so its replies are stored without an endpoint, see `endpoint_name`.
+        server_name = endpoint_name(base_url) or base_url
+        PACKAGED_SERVERS.add(server_name)
         try:
             yield Endpoint(base_url, name, file.name, sha256, engine)
         finally:
-            PACKAGED_SERVERS.discard(named)
+            PACKAGED_SERVERS.discard(server_name)
 
 
 @contextmanager
 def _started(command: list[str]) -> Iterator[str]:
-    """The address of a server that runs until the end of the block."""
+    """Start a server with a command, yield its address, and stop it at the end of the block.
+
+    A server that does not start raises EndpointError with the end of its messages.
+    """
     # The server's messages go to a file, because nobody reads a pipe while the server runs. It would fill, and then the
     # server would wait.
     with TemporaryFile() as log:
         pipe = subprocess.PIPE
         server = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, text=True)
+        # After this time, the server is stopped, and reading its address ends.
         deadline = Timer(_START_SECONDS, server.kill)
         deadline.start()
         try:
@@ -143,14 +147,17 @@ def _model_file(packages: list[str]) -> tuple[Path, str]:
     for package in packages:
         package_files += _distribution(package, packages).files or []
     paths = {file.name: Path(str(file.locate())) for file in package_files}
+    # A model in one file: its checksum is in the list of files of its package.
     for file in package_files:
         if file.name.endswith(".gguf") and file.hash:
-            # The list of files of a package has the hash in base64 without its padding.
+            # The hash is in base64 without the padding that makes its length a multiple of four.
             padding = "=" * (-len(file.hash.value) % 4)
             digest = base64.urlsafe_b64decode(file.hash.value + padding)
             return paths[file.name], digest.hex()
     parts = [paths[name] for name in sorted(paths) if ".gguf.part" in name]
-    return _joined(parts, paths["SHA256SUMS"].read_text().split()[0])
+    # A line of this file has the checksum and then the name of the file.
+    sha256, *_ = paths["SHA256SUMS"].read_text().split()
+    return _joined(parts, sha256)
 
 
 def _joined(parts: list[Path], sha256: str) -> tuple[Path, str]:
@@ -194,14 +201,17 @@ def _run_server(settings: dict[str, object]) -> None:
     params.model_alias = {settings["alias"]}
     params.n_ctx = settings["context"]
     params.n_parallel = 1
+    # Prompts are not reused, so none need be kept.
     params.cache_prompt = False
-    params.cache_ram_mib = 0  # prompts are not reused, so none need be kept
+    params.cache_ram_mib = 0
     for threads in (params.cpuparams, params.cpuparams_batch):
         threads.n_threads = settings["threads"]
-        threads.poll = 0  # waiting threads sleep, so that a busy machine is not made busier
+        # Waiting threads sleep, so that a busy machine is not made busier.
+        threads.poll = 0
     params.ui = False
     params.verbosity = -1
-    server = xllamacpp.Server(params)  # a free port on 127.0.0.1
+    # By default, the server takes a free port on 127.0.0.1.
+    server = xllamacpp.Server(params)
     print(server.listening_address, flush=True)
     sys.stdin.read()
 

@@ -40,9 +40,11 @@ class Pace:
     async def wait(self, is_over: Callable[[], bool]) -> None:
         """Return when the next attempt may begin, or when the run is over."""
         now = time.monotonic()
+        # The place of this attempt in the sequence of beginnings, and that of the next one.
         start = max(self._next_start, now - CATCH_UP)
         self._next_start = start + self.seconds_apart
-        if start > now:  # sleep(0) would let idle connections pile up, which httpx then checks
+        # Without a wait there is no sleep, because sleep(0) would let idle connections pile up, which httpx then checks.
+        if start > now:
             await asyncio.sleep(start - now)
         while self._under_way >= self.at_once and not is_over():
             await asyncio.sleep(LOOK_AGAIN)
@@ -50,10 +52,11 @@ class Pace:
     @asynccontextmanager
     async def attempt(self) -> AsyncIterator[None]:
         """Count an attempt as under way. After the timeout, it is cancelled and TimeoutError raised."""
-        at_once = self.at_once  # It may be lowered while this attempt is under way.
+        # The number may be lowered while this attempt is under way.
+        at_once = self.at_once
         self._under_way += 1
         try:
-            # The client's own timeout starts anew with every byte that comes.
+            # The timeout of the HTTP client starts anew with every byte that comes, so it does not limit an attempt.
             async with asyncio.timeout(self.timeout):
                 yield
         except TimeoutError:
@@ -66,11 +69,12 @@ class Pace:
     def _note_timeout(self, at_once: int) -> None:
         """Halve the number of attempts at once if most of them time out.
 
-        A slow server still works on requests that were abandoned. An attempt that began with another
-        number says nothing about the present one.
+        A slow server still works on requests that were abandoned. ``at_once`` is the number when the attempt
+        began. If it was another one, the attempt says nothing about the present number.
         """
         if at_once == self.at_once:
             self._surplus_timeouts += 1
+        # Half of the attempts at once, but at least two, because a single timeout may be an accident.
         most_tolerated = max(2, at_once // 2)
         if self._surplus_timeouts < most_tolerated:
             return

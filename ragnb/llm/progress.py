@@ -13,7 +13,11 @@ from ragnb.llm.store import Request
 
 
 def send_in_thread(run: Run, jobs: Mapping[str, Request], *, n_stored: int, show: bool) -> None:
-    """Send requests in a thread with a loop of its own, so that the loop of Jupyter is left alone."""
+    """Send requests in a thread with a loop of its own, so that the loop of Jupyter is left alone.
+
+    ``jobs`` has the requests by key. ``n_stored`` is the number of requests whose replies are stored, with which the
+    bar begins. With ``show``, the bar is shown if there is a terminal or a notebook.
+    """
     is_visible = show and (sys.stderr.isatty() or "ipykernel" in sys.modules)
     # If it is visible, the environment variable TQDM_DISABLE decides.
     options: dict[str, bool] = {} if is_visible else {"disable": True}
@@ -24,11 +28,14 @@ def send_in_thread(run: Run, jobs: Mapping[str, Request], *, n_stored: int, show
         try:
             sending = thread.submit(asyncio.run, run.send(jobs))
             while not sending.done():
+                # Look at the counts ten times per second.
                 wait([sending], 0.1)
                 _update(bar, run, n_stored)
-        except BaseException:  # Ctrl-C or the stop button. What was received is stored already.
+        except BaseException:
+            # Ctrl-C or the stop button. What was received is stored already.
             run.stop()
             raise
+    # This raises the exception of the run, if it ended with one.
     sending.result()
 
 
@@ -40,7 +47,8 @@ def _update(bar: Any, run: Run, n_stored: int) -> None:
         counts = {"cost": dollars(run.spent), **counts}
     bar.set_postfix(counts, refresh=False)
     n_finished = n_stored + run.n_done + n_failed
-    bar.update(n_finished - bar.n)  # The bar takes the difference.
+    # The bar takes the difference from the last count.
+    bar.update(n_finished - bar.n)
 
 
 @contextmanager

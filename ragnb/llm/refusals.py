@@ -70,7 +70,8 @@ _OTHERS = re.compile(
 )
 # Fields of an error that repeat the request, or contain nothing about its parameters.
 _NO_WORDS = frozenset("input ctx url id request_id model messages failed_generation trace".split())
-# Depth to which texts that contain JSON are read, and depth of objects.
+# Depth to which texts that contain JSON are read, and depth of objects. Errors that gateways pass on are nested three
+# or four deep, and hostile ones could be nested without end.
 MOST_NESTED_TEXTS, MOST_NESTED_OBJECTS = 6, 12
 # Statuses of errors that are not about the request: key, time, limit.
 _OTHER_STATUSES = frozenset({401, 402, 403, 407, 408, 409, 429})
@@ -103,7 +104,7 @@ def refused_parameters(body: Any, sent: Collection[str], status: int = 400) -> s
 
 
 def _refuses(name: str, words: str, *, is_server_error: bool) -> bool:
-    """Whether a statement that names a parameter refuses it."""
+    """Whether a statement (``words``) that names a parameter refuses it."""
     # ragnb chose the value of response_format, so any complaint about it is a refusal.
     if name == "response_format" or _clearly_refused(name, words):
         return True
@@ -142,6 +143,7 @@ def _named(name: str, words: str) -> bool:
     """Whether a text names a parameter, also as ``maxTokens`` or ``generationConfig.seed``."""
     spelling = _ALIASES.get(name) or re.escape(name).replace("_", "_?")
     if name in _ALSO_WORDS:
+        # In quotation marks or brackets, after a dot or a colon, or before a colon at the start of a field.
         marked = rf"(?:[\"'`\[(]|\.|: ?)(?:{spelling})(?:[\"'`\])]|$)|(?:^|\| ){spelling} ?:"
         return re.search(marked, words, re.IGNORECASE) is not None
     alone = rf"(?<![A-Za-z0-9_])(?:{spelling})(?![A-Za-z0-9_])"
@@ -206,10 +208,12 @@ def _literal_in(text: str) -> Any:
 
     A list of objects counts, too.
     """
+    # A bracket before a quotation mark or before another bracket.
     start = re.search(r"[\[{]\s*[\"'{\[]", text)
     if start is None:
         return None
     literal = text[start.start() :].strip()
+    # Gateways written in Python repeat an error as Python prints it, which is no JSON.
     for read in (_read_json, ast.literal_eval):
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
             value = read(literal)
@@ -235,9 +239,11 @@ def accepted(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[st
     """
     sent: dict[str, Any] = {}
     for name, value in parameters.items():
+        # The same name, if there is no other one.
         other = OTHER_NAMES.get(name, name)
         if name not in refused:
             sent[name] = value
         elif other not in refused:
+            # If the request has both names, each keeps its value.
             sent.setdefault(other, value)
     return sent

@@ -29,7 +29,8 @@ from ragnb.llm.transport import STATUS_WAS_200, status_for_refusal
 from ragnb.replies import reached_limit
 from ragnb.text import read_reasoning
 
-# Statuses that end a run if the endpoint has never answered. Later they concern one request.
+# Statuses that end a run if the endpoint has never answered: redirects, and "forbidden", "not found" and "method not
+# allowed". Later they concern one request.
 FATAL_AT_FIRST = frozenset({301, 302, 303, 307, 308, 403, 404, 405})
 # Length in characters from which we check whether the server has cut a prompt.
 LONG_PROMPT = 2000
@@ -46,6 +47,10 @@ class Requester:
         The client of openai.
     endpoint
         Address of the endpoint, for warnings.
+    budget
+        The budget of the run. With a limit, a request whose cost has no bound is not sent.
+    health
+        Knows whether the endpoint has answered before.
     refused
         Parameters that the model has refused; those that it refuses now are added.
     warned
@@ -76,12 +81,14 @@ class Requester:
         for a stream.
         """
         left_out: set[str] = set()
+        # Each round leaves out more parameters, or begins to stream, so that it ends.
         while True:
             sent = accepted(request["parameters"], self.refused | left_out)
             self._require_bound(request, sent)
             with_stream = self._must_stream
             outcome = await self._attempt(key, request, sent, with_stream)
             if isinstance(outcome, Reply):
+                # From now on, all requests of the run are sent without these parameters.
                 self._note_refused(request["model"], left_out)
                 return outcome
             # `_attempt` returns a failure instead of raising it. Raised in its handlers, it would carry the client's
@@ -112,18 +119,23 @@ class Requester:
             return read_reply(key, request, sent, body, time.monotonic() - started)
         except Failed as failure:
             return failure
-        except openai.APIConnectionError as error:  # also a timeout
+        except openai.APIConnectionError as error:
+            # A lost connection, or a timeout.
             cause = error.__cause__
             # The transport adds its failure to an exception that the client repeats.
             reported: Failed | None = getattr(cause, "failure", None)
             return reported or Failed(connection_problem(cause or error), passing=True)
         except openai.APIStatusError as error:
             return self._failure_of(error, sent)
-        except Exception as error:  # A reply of an odd form must not end the run.
+        except Exception as error:
+            # A reply of an odd form must not end the run.
             return Failed(f"the reply could not be read ({clean(error) or 'no reason given'})")
 
     def _failure_of(self, error: Any, sent: Mapping[str, Any]) -> Failed:
-        """What an error of the endpoint means."""
+        """What an error of the endpoint means: its reason, and whether to go on.
+
+        ``error`` is the exception of the client of openai, and ``sent`` are the parameters of the request.
+        """
         response, status = error.response, error.status_code
         body = json_or_text(response.content)
         message = clean(error_message(body)) or "no message"
@@ -133,14 +145,18 @@ class Requester:
         wait = header_wait(response.headers)
         if status == 429 and wait is not None and wait > LONGEST_WAIT:
             reason = f"HTTP 429: the server asks to wait {duration(wait)} ({message})"
+        # A timeout of the server, a conflict, a limit of the account, or a fault of the server.
+        may_pass = status in (408, 409, 429) or status >= 500
+        has_wrong_key = status == 401
         is_wrong_address = status in FATAL_AT_FIRST and not self.health.works
         is_unpaid = status == 402 or "insufficient_quota" in message
         refused = refused_parameters(body, sent.keys(), status_for_refusal(response))
+        # Statuses with which servers say that a request is wrong, or that they do not offer what it asks for.
         is_about_request = status in (400, 405, 422, 500, 501)
         return Failed(
             reason,
-            passing=status in (408, 409, 429) or status >= 500,
-            fatal=status == 401 or is_wrong_address or is_unpaid,
+            passing=may_pass,
+            fatal=has_wrong_key or is_wrong_address or is_unpaid,
             refused=frozenset(refused),
             only_streams=is_about_request and only_streams(message),
         )
@@ -149,9 +165,11 @@ class Requester:
         """Raise Failed if a run with a budget would send a request whose cost has no bound."""
         if math.isinf(self.budget.limit):
             return
-        bounds = OTHER_NAMES.keys()  # both names of the largest number of tokens
+        # Both names of the largest number of tokens.
+        bounds = OTHER_NAMES.keys()
         had_bound = bounds & request["parameters"].keys()
-        if had_bound and not bounds & sent.keys():
+        has_bound = bounds & sent.keys()
+        if had_bound and not has_bound:
             raise Failed(
                 "not sent: the model refuses max_tokens, without which a budget cannot be kept"
             )

@@ -32,6 +32,13 @@ class Run:
     ----------
     address
         Address of the endpoint.
+    store
+        Where each reply is stored as soon as it is received.
+    budget
+        The limit in US dollars, which other runs may share.
+    price
+        US dollars for a million prompt tokens and a million completion tokens; None if unknown, and then the
+        requests cost nothing.
     pace
         Limits of the attempts.
     max_retries
@@ -97,6 +104,7 @@ class Run:
         import openai
 
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        # Each worker sends one request at a time. The first ones are all sent before any is answered.
         n_workers = min(self.pace.at_once, len(jobs))
         self._health.n_first = n_workers
         queue = deque(jobs.items())
@@ -137,7 +145,10 @@ class Run:
                 self._loop.call_soon_threadsafe(self._task.cancel)
 
     async def _renew_claims(self) -> None:
-        """Renew the claims of this run until it ends, well before they become void."""
+        """Renew the claims of this run until it ends, well before they become void.
+
+        A claim in the store says that this run is sending a request, so that no other run sends it too.
+        """
         while True:
             await asyncio.sleep(LEASE_SECONDS / 3)
             self.store.renew_claims(self._owner)
@@ -158,10 +169,14 @@ class Run:
                 await self._request(key, request)
 
     async def _request(self, key: str, request: Request) -> None:
-        """Request one reply and store it, or record why there is none."""
+        """Request one reply and store it, or record why there is none.
+
+        The counts of the run, its health and the budget are updated.
+        """
         highest = highest_cost(self.price, request)
         if not await self._reserve(highest):
             return
+        # A request without a reply costs nothing.
         cost = 0.0
         try:
             reply = await self._requester.reply(key, request)
@@ -178,7 +193,7 @@ class Run:
             self.spent += cost
 
     async def _reserve(self, highest: float) -> bool:
-        """Set the highest cost of a request aside; return whether the budget has room for it."""
+        """Set the highest cost of a request aside, if need be after a wait; return whether the budget has room for it."""
         while not self.budget.reserve(highest):
             # Requests under way may cost less than was set aside for them. Without any, the budget stays as it is.
             is_any_under_way = self.budget.set_aside >= NO_DOLLARS

@@ -160,7 +160,10 @@ def canonical_requests(requests: pd.DataFrame, model: str, repeats: int = 1) -> 
 
 
 def _parameters(options: Any, place: int) -> dict[str, Any]:
-    """Parameters without those that are None: frames contain None for what a row does not set."""
+    """Parameters without those that are None: frames contain None for what a row does not set.
+
+    ``options`` is the cell of the column ``parameters``, and ``place`` the number of the row, for messages.
+    """
     if is_missing(options):
         return {}
     if not isinstance(options, Mapping):
@@ -168,11 +171,11 @@ def _parameters(options: Any, place: int) -> dict[str, Any]:
             f"request {place} must have a mapping in 'parameters', such as {{'temperature': 0}}, "
             f"got {options!r:.80}"
         )
-    parameters = {
-        name: value.item() if hasattr(value, "item") else value  # numpy's numbers as Python's
-        for name, value in options.items()
-        if value is not None
-    }
+    parameters = {}
+    for name, value in options.items():
+        if value is not None:
+            # A number of NumPy, which JSON does not know, becomes one of Python.
+            parameters[name] = value.item() if hasattr(value, "item") else value
     if parameters.get("n", 1) != 1:
         raise InputError(
             f"request {place} must ask for one reply, got n={parameters['n']!r}; use repeats"
@@ -210,8 +213,10 @@ class Store:
             raise StoreError("the path of a store must not be empty")
         self.path = os.path.expanduser(path)
         self._lock = threading.RLock()
-        self._file: tuple[int, int] | None = None  # device and number of the file
-        self._noted = {""}  # endpoints that are in the table already; "" is none
+        # Device and number of the file, by which it is recognised if it is replaced.
+        self._file: tuple[int, int] | None = None
+        # Endpoints that are in the table already. The empty name is that of requests without an endpoint.
+        self._noted = {""}
         problem = "" if self.path == ":memory:" else lost_log(self.path)
         if problem:
             warn(problem)
@@ -346,23 +351,29 @@ class Store:
             forms_of_requests.append({request_key(form): form for form in addressed})
         replied = self.stored_keys(key for forms in forms_of_requests for key in forms)
         failed = self.failures().keys()
-        chosen = []
+        as_stored = []
         for forms in forms_of_requests:
             with_reply = [form for key, form in forms.items() if key in replied]
             with_reason = [form for key, form in forms.items() if key in failed]
-            first_form = next(iter(forms.values()))
-            chosen.append([*with_reply, *with_reason, first_form][0])
-        return chosen
+            without_either = list(forms.values())
+            first_form, *_ = [*with_reply, *with_reason, *without_either]
+            as_stored.append(first_form)
+        return as_stored
 
     # ---- requests under way, which other processes must not send too -----------------------------
 
     def claim(self, key: str, owner: str) -> str:
-        """Claim a request: ``"ours"``, ``"theirs"`` if another run is sending it, or ``"stored"``."""
+        """Claim a request, so that no other run sends it.
+
+        Returns ``"ours"`` if the claim is granted, ``"theirs"`` if another run is sending the request, or
+        ``"stored"`` if its reply is there. ``owner`` is a name of `new_owner`.
+        """
         now = time.time()
         with self.transaction() as db:
             if db.execute("SELECT 1 FROM replies WHERE key = ?", [key]).fetchone():
                 return "stored"
             claim = db.execute("SELECT owner, until FROM claims WHERE key = ?", [key]).fetchone()
+            # A claim is void if it was not renewed in time, or if its process has ended.
             if claim and claim["until"] >= now and not _is_over(claim["owner"]):
                 return "theirs"
             values = [key, owner, now + LEASE_SECONDS]
@@ -385,9 +396,9 @@ class Store:
 
         All replies are written by default, else those of ``keys``.
         """
-        chosen = self if keys is None else self.get(keys).values()
+        unsorted = self if keys is None else self.get(keys).values()
         # Similar requests follow each other, which compresses better.
-        replies = sorted(chosen, key=lambda reply: reply.request)
+        replies = sorted(unsorted, key=lambda reply: reply.request)
         lines = [json.dumps(asdict(reply), ensure_ascii=False) + "\n" for reply in replies]
         content = "".join(lines).encode("utf-8")
         if str(path).endswith(".gz"):
@@ -448,8 +459,9 @@ class Store:
         # A store that is complete is not written to when it is opened.
         is_complete = {"replies", "claims"} <= tables and self._has_checksums()
         if not is_complete:
+            # With write-ahead logging, other processes can read while one writes. This fails if another process is
+            # doing the same; the mode stays with the file.
             with suppress(StoreError):
-                # Fails if another process is doing the same; the mode stays with the file.
                 self.query("PRAGMA journal_mode = WAL")
             with self.transaction() as db:
                 for statement in _SCHEMA.split(";\n"):
@@ -462,6 +474,7 @@ class Store:
                 raise StoreError(
                     f"{self.path!r} is damaged ({' '.join(problem.split())}); restore it from a copy"
                 )
+        # A power cut may lose the last moments, but cannot damage the file.
         self.query("PRAGMA synchronous = NORMAL")
 
     def _require_own_tables(self) -> None:
@@ -485,7 +498,8 @@ class Store:
             # Unlike `table_info`, this also lists columns that SQLite computes.
             rows = self.query("SELECT name, pk FROM pragma_table_xinfo(?)", table)
             if not rows:
-                continue  # The table is created when the store is opened.
+                # The table is created when the store is opened.
+                continue
             present = {row["name"] for row in rows}
             if table == "replies":
                 # Stores of earlier versions get this column when they are opened.
@@ -512,7 +526,8 @@ class Store:
         """Raise StoreError if the file was deleted or replaced; its content is saved next to it."""
         if self._file is None or self._present_file() == self._file:
             return
-        self._file = None  # reported once; closing the store must not fail
+        # It is reported once, because closing the store must not fail.
+        self._file = None
         rescue = f"{self.path}.rescued-{uuid.uuid4().hex[:8]}.sqlite"
         try:
             Path(rescue).parent.mkdir(parents=True, exist_ok=True)
@@ -537,9 +552,8 @@ class Store:
         replies = []
         for *columns, checksum in self.query(f"SELECT {_COLUMNS} FROM replies {clause}", *values):
             reply = Reply(*columns)
-            if (
-                checksum is None
-            ):  # It was stored by an early version, and the key is the hash of the request.
+            if checksum is None:
+                # It was stored by an early version. At least the request can be checked, whose hash is the key.
                 is_intact = _sha256(reply.request) == reply.key
             else:
                 is_intact = _checksum(columns) == checksum
@@ -581,6 +595,7 @@ def _endpoint_of(request: str) -> str:
 def _bounded_bytes(path: Path) -> bytes:
     """The content of a file, decompressed if its name ends in ``.gz``, up to a limit."""
     with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
+        # One byte more than is allowed shows that the file is too large.
         content: bytes = file.read(MAX_RECORDING_BYTES + 1)
     if len(content) > MAX_RECORDING_BYTES:
         raise ValueError(f"it is larger than {MAX_RECORDING_BYTES // 2**30} GB")
@@ -590,13 +605,18 @@ def _bounded_bytes(path: Path) -> bytes:
 def _is_over(owner: str) -> bool:
     """Whether the process of an owner has ended. This is only known on the owner's machine."""
     _, pid, host = owner.split(" ", 2)
-    if host != socket.gethostname() or os.name == "nt":  # on Windows, os.kill would send a signal
+    is_elsewhere = host != socket.gethostname()
+    # On Windows, `os.kill` would end the process.
+    is_windows = os.name == "nt"
+    if is_elsewhere or is_windows:
         return False
     try:
+        # The signal 0 does nothing, but fails if there is no such process.
         os.kill(int(pid), 0)
     except ProcessLookupError:
         return True
-    except PermissionError:  # The process exists and belongs to another user.
+    except PermissionError:
+        # The process exists and belongs to another user.
         return False
     return False
 

@@ -140,7 +140,10 @@ def _repair_requests(
 def _add_repair_turn(
     row: dict[str, Any], reply: Mapping[str, Any], parsed: Mapping[str, Any]
 ) -> None:
-    """Add the reply of a repair turn to a row, and its record or the reason why there is none."""
+    """Add to a row the reply of its repair turn, and the record or the reason why there is none.
+
+    ``reply`` is the reply as `complete` returns it, and ``parsed`` what `_records` found in it. ``row`` is changed.
+    """
     for name in _OF_REPAIR:
         row[f"repair_{name}"] = reply[name]
     if parsed["record"] is not None:
@@ -152,11 +155,16 @@ def _add_repair_turn(
 
 
 def _records(replies: pd.DataFrame, schema: type[BaseModel]) -> list[dict[str, Any]]:
-    """The record of each reply, or the reason why there is none, and how the record was found."""
+    """For each reply its ``record``, the ``reason`` why there is none, and how it was ``found``.
+
+    ``found`` says whether the reply was a record alone, or contained one; see `ragnb.prompts.parsing.Parsed`.
+    """
     rows = []
     for reply in replies[["response", "reason", "messages"]].to_dict("records"):
         text = reply["response"]
-        parsed = parse_reply(text, schema, quotable_texts(reply["messages"], schema))
+        # Fields that quote must quote these texts.
+        quotable = quotable_texts(reply["messages"], schema)
+        parsed = parse_reply(text, schema, quotable)
         record = None if parsed.record is None else parsed.record.model_dump(mode="json")
         # Without a text, the reason of the reply says more than that nothing can be parsed.
         reason = reply["reason"] if text is None else parsed.reason
@@ -166,7 +174,7 @@ def _records(replies: pd.DataFrame, schema: type[BaseModel]) -> list[dict[str, A
 
 def with_response_format(requests: pd.DataFrame, schema: type[BaseModel]) -> pd.DataFrame:
     """Add ``response_format`` with the JSON schema to the parameters of requests."""
-    # Names may have 64 of these characters.
+    # The API allows these characters in a name, and at most 64 of them.
     name = re.sub(r"[^A-Za-z0-9_-]", "_", schema.__name__)[:64]
     json_schema = {"name": name, "strict": True, "schema": strict_schema(schema)}
     response_format = {"type": "json_schema", "json_schema": json_schema}

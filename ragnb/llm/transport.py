@@ -46,6 +46,15 @@ MOST_FIRST_RETRIES = 2
 class Transport:
     """Sends attempts at the pace of a run.
 
+    Parameters
+    ----------
+    address
+        Address of the endpoint.
+    pace
+        Limits of the attempts.
+    health
+        Knows whether the run is over, and whether the endpoint has answered before.
+
     Attributes
     ----------
     n_retried : int
@@ -81,6 +90,8 @@ class Transport:
     async def send(self, request: Any, send_once: Callable[[], Awaitable[Any]]) -> Any:
         """Send one attempt as soon as the pace allows it, and return the response with its whole body.
 
+        ``send_once`` sends ``request`` through the HTTP library. The headers of the request are changed.
+
         The client of openai repeats an attempt after an exception of its HTTP library. `Failed` is not one of these, so it
         ends the request.
         """
@@ -88,6 +99,7 @@ class Transport:
         await self.pace.wait(self.health.is_over)
         if self.health.is_over():
             raise Failed("not sent: the run was stopped")
+        # The client of openai counts its attempts in this header.
         n_earlier_attempts = int(request.headers.get("x-stainless-retry-count", 0))
         if n_earlier_attempts:
             self.n_retried += 1
@@ -168,7 +180,7 @@ def _response(library: Any, request: Any, response: Any, status: int, content: b
 
 
 def _advise_client(request: Any, response: Any) -> None:
-    """Add headers to an error that tell the client of openai whether and when to repeat the attempt.
+    """Add headers to an error that advise the client of openai whether and when to repeat the attempt.
 
     Many servers write this into the body only, which the client does not read.
     """

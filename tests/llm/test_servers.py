@@ -321,6 +321,15 @@ def test_a_short_wait_that_only_the_message_states_is_kept():
     assert sent[1] - sent[0] >= 0.4
 
 
+def test_a_refusal_in_a_stream_is_no_answer():
+    event = 'data: {"choices": [{"delta": {"refusal": "%s"}, "finish_reason": %s}]}\n\n'
+    stream = event % ("I cannot ", "null") + event % ("help.", '"stop"') + "data: [DONE]\n\n"
+    with FaultServer(lambda call: Answer(raw=stream.encode())) as server:
+        replies = run(chat(1), server)
+    assert replies["response"].tolist() == [None]
+    assert replies["reason"].tolist() == ["the model refused: I cannot help."]
+
+
 def test_a_server_that_only_streams_is_read_and_a_cut_stream_is_no_reply():
     event = 'data: {"choices": [{"delta": {"content": "%s", "reasoning_content": "%s"}, "finish_reason": %s}]}\n\n'
     whole = (
