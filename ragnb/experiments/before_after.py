@@ -261,8 +261,11 @@ class Changes(Report):
 
     def _tables_and_lines(self) -> TablesAndLines:
         flipped = self.flipped
-        columns = ["system", "example_id", "question", "before", "after", "change"]
-        texts = flipped[[name for name in columns if name in flipped]].head(_SHOWN)
+        columns = list(flipped)
+        identifying = columns[: columns.index(BEFORE)]
+        if "question" in flipped and (flipped["question"] == flipped["example_id"]).all():
+            identifying.remove("question")
+        texts = flipped[[*identifying, BEFORE, AFTER, "change"]].head(_SHOWN)
         difference = [
             "metric", "system", "baseline", "n_pairs", "n_dropped", "baseline_mean", "mean", "difference",
             "low", "high", "interval", "confidence_level", "test", "p_adjusted",
@@ -652,8 +655,17 @@ def _notes(questions: pd.DataFrame, requests: pd.DataFrame) -> list[str]:
     both = questions[questions["text"] != ""]
     differing = requests.loc[requests["state"] == DIFFERS, "part"].tolist()
     notes = []
-    if differing:
+    if differing == ["system"] and len(requests) == 1:
+        notes.append("The runs record nothing about their requests except the name of the system.")
+    elif differing:
         notes.append(f"The requests differ in {enumeration(differing)}.")
+    is_flipped = questions["change"].isin([LOST, GAINED, WORSE, BETTER])
+    n_odd = int((is_flipped & (questions["text"] == EQUAL)).sum())
+    if n_odd:
+        notes.append(
+            f"{n_odd:,} of the flipped answers {'has' if n_odd == 1 else 'have'} an equal text, so the "
+            "metric, a judge or a label gave it another value."
+        )
     if both.empty:
         return notes
     n_equal = int((both["text"] == EQUAL).sum())

@@ -261,25 +261,19 @@ def _with_questions(frame: pd.DataFrame, known: pd.DataFrame | None, side: str) 
 
 def _identified(frame: pd.DataFrame, known: pd.DataFrame, side: str) -> pd.DataFrame:
     """The rows whose question is known, with its id."""
-    by_text: dict[str, Any] = {}
+    # A question that the examples have twice, with the same text, has one request and one reply.
+    by_text: dict[str, list[Any]] = {}
     for question, example in zip(known["question"], known["example_id"], strict=True):
-        text = _folded(question)
-        if not text:
-            continue
-        if text in by_text:
-            raise InputError(
-                f"changes finds the question of a reply by its text, but {by_text[text]!r} and "
-                f"{example!r} have the same one; pass frames with an example_id instead of a store"
-            )
-        by_text[text] = example
-    # Of several questions in a prompt, the longest counts, because others may be parts of it.
-    longest_first = sorted(by_text, key=len, reverse=True)
+        if text := _folded(question):
+            by_text.setdefault(text, []).append(example)
+    finder = _QuestionFinder(by_text)
     ids = []
     for row in _rows(frame):
         text = _folded(present(row.get("question")) or _last_text(row))
-        match = text if text in by_text else next((q for q in longest_first if q in text), None)
-        ids.append(None if match is None else by_text[match])
+        match = text if text in by_text else finder.longest_in(text)
+        ids.append([None] if match is None else by_text[match])
     identified = frame.assign(example_id=pd.Series(ids, frame.index, dtype=object))
+    identified = identified.explode("example_id", ignore_index=True)
     is_known = identified["example_id"].notna()
     if len(frame) and not is_known.any():
         raise InputError(
@@ -287,6 +281,34 @@ def _identified(frame: pd.DataFrame, known: pd.DataFrame, side: str) -> pd.DataF
             "prompt; pass the examples with which the requests were made"
         )
     return identified[is_known].reset_index(drop=True)
+
+
+class _QuestionFinder:
+    """Finds which of many questions is in a text.
+
+    To look for every question in every prompt takes long, so only those are looked for whose first
+    characters are in the prompt.
+    """
+
+    n_first = 8
+
+    def __init__(self, questions: Iterable[str]) -> None:
+        self.by_beginning: dict[str, list[str]] = {}
+        for question in questions:
+            self.by_beginning.setdefault(question[: self.n_first], []).append(question)
+        self.lengths = {len(beginning) for beginning in self.by_beginning}
+
+    def longest_in(self, text: str) -> str | None:
+        """The longest question in the text, because others may be parts of it; None if there is none."""
+        longest = None
+        for length in self.lengths:
+            parts = {text[start : start + length] for start in range(len(text) - length + 1)}
+            for beginning in parts & self.by_beginning.keys():
+                for question in self.by_beginning[beginning]:
+                    is_longer = longest is None or len(question) > len(longest)
+                    if is_longer and question in text:
+                        longest = question
+        return longest
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

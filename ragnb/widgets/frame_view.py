@@ -114,8 +114,14 @@ def view(
     """
     if isinstance(frame, Changes):
         scores = frame.scores if scores is None else scores
-        changed = frame.sides if changed is None else changed
-        frame = frame.responses
+        is_graded = isinstance(scores, pd.DataFrame) and _verdict_among(scores) is None
+        if is_graded or not isinstance(scores, pd.DataFrame):
+            # Without verdicts, the questions are those whose value changed.
+            ids = set(frame.flipped["example_id"])
+            frame = frame.responses[frame.responses["example_id"].isin(ids)]
+        else:
+            changed = frame.sides if changed is None else changed
+            frame = frame.responses
     if isinstance(frame, DefinitionComparison):
         frame = frame.differing
     elif isinstance(frame, JudgeReport):

@@ -10,6 +10,7 @@ import ragnb
 from ragnb.__main__ import main
 from ragnb.errors import InputError, StoreError
 from ragnb.experiments import question_requests
+from ragnb.experiments.paired_runs import _QuestionFinder
 from ragnb.llm import stored_replies
 
 N = 24
@@ -168,6 +169,42 @@ def test_what_is_no_store_is_an_error(tmp_path):
         stored_replies(tmp_path / "nothing.sqlite")
 
 
+def test_a_question_that_is_there_twice_has_one_reply(stores):
+    twice = pd.concat([questions(), questions().head(1).assign(example_id="again")])
+    changed = ragnb.changes(*stores, "contains", examples=twice)
+    rows = changed.questions.set_index("example_id")
+    assert rows.loc["again", "change"] == rows.loc["q0", "change"] == "right → wrong"
+    assert len(rows) == N + 1
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_the_longest_question_in_a_prompt_is_found(seed):
+    rng = np.random.default_rng(seed)
+    texts = {"".join(rng.choice(list("ab?问"), rng.integers(1, 14))) for _ in range(12)}
+    prompt = "".join(rng.choice(list("ab?问"), 60))
+    lengths = [len(text) for text in texts if text in prompt]
+    longest = _QuestionFinder(texts).longest_in(prompt)
+    assert (longest is None) == (not lengths)
+    if longest is not None:
+        assert longest in prompt
+        assert len(longest) == max(lengths)
+
+
+def test_the_question_is_in_the_last_turn_of_a_conversation():
+    turns = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "Ann."}]
+    rows = [
+        {"messages": [turns[0]], "response": "Ann.", "system": "m"},
+        {
+            "messages": [*turns, {"role": "user", "content": "Where?"}],
+            "response": "Oslo",
+            "system": "m",
+        },
+    ]
+    examples = pd.DataFrame({"example_id": ["1", "2"], "question": ["Who?", "Where?"]})
+    changed = ragnb.changes(pd.DataFrame(rows), pd.DataFrame(rows), examples=examples)
+    assert changed.questions["before"].tolist() == ["Ann.", "Oslo"]
+
+
 # ---- frames --------------------------------------------------------------------------------------
 
 
@@ -278,6 +315,26 @@ def test_ids_may_be_numbers_on_one_side():
     assert ragnb.changes(old, new).table()["n"].tolist() == [1, 1]
 
 
+def test_conditions_distinguish_rows_and_may_be_cells():
+    frames = [run_of(["Oslo"] * 8, language=language) for language in ("en", "de")]
+    old = pd.concat(frames)
+    new = old.assign(response=["Oslo"] * 8 + ["Rome"] * 8)
+    pooled = ragnb.changes(old, new, "contains")
+    assert pooled.comparisons[["n_pairs", "n_clusters", "difference"]].values.tolist() == [
+        [16, 8, -0.5]
+    ]
+    by_language = ragnb.changes(old, new, "contains", by="language")
+    assert by_language.comparisons["difference"].tolist() == [0, -1]
+    assert by_language.flipped["language"].tolist() == ["de"] * 8
+
+
+def test_an_equal_text_with_another_value_is_reported():
+    old = run_of(["Oslo", "Oslo"], judged_correct=[1, 1])
+    changed = ragnb.changes(old, old.assign(judged_correct=[0, 1]))
+    assert changed.metric == "semantic.judged_correctness"
+    assert any("1 of the flipped answers has an equal text" in note for note in changed.notes)
+
+
 def test_scores_are_no_responses():
     scores = ragnb.score(run_of(["Oslo"]).assign(system="a"), "contains")
     with pytest.raises(InputError, match="these are scores"):
@@ -311,6 +368,9 @@ def test_flips_are_viewed_and_outcomes_are_drawn(changed):
         run_of(["Oslo", "Oslo Rome"]), run_of(["Oslo Rome", "Oslo"]), "answer.f1"
     )
     assert ragnb.plot(graded) is not None
+    assert repr(ragnb.view(graded)).startswith("FrameView(4 rows")
+    unscored = run_of(["Oslo"]).drop(columns="references")
+    assert repr(ragnb.view(ragnb.changes(unscored, unscored))).startswith("FrameView(0 rows")
     with pytest.raises(InputError, match="none to compare"):
         ragnb.plot(ragnb.changes(run_of(["Oslo"]).iloc[:0], run_of(["Oslo"])))
 
