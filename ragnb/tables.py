@@ -134,12 +134,16 @@ def to_latex(
         column_format="".join("r" if is_numeric else "l" for is_numeric in numeric),
         multicol_align="c",
     )
+    # A table that is wider than a column of the paper spans both columns.
     environment, room = "table", COLUMN
     if _points(body) > COLUMN:
         environment, room = "table*", TEXT
-    fitting = (name for name, size in _SIZES.items() if _points(body, size) < room)
-    text_size = next(fitting, r"\footnotesize")
-    sentence = f"{caption}{'' if not caption or caption.endswith(tuple('.?!')) else '.'}"
+    # The largest size in which the table fits, or else the smallest one.
+    fitting_sizes = [command for command, size in _SIZES.items() if _points(body, size) < room]
+    text_size, *_ = [*fitting_sizes, r"\footnotesize"]
+    # Notes follow the caption, so that it needs a full stop.
+    needs_full_stop = caption and not caption.endswith((".", "?", "!"))
+    sentence = f"{caption}." if needs_full_stop else caption
     text = " ".join(filter(None, [sentence, _latex_text(notes)]))
     parts = [
         *(f"% {one_line(line)}" for line in signatures.split("; ") if line),
@@ -203,13 +207,16 @@ def to_markdown(
     """Convert a table to Markdown, with the parameters of `to_latex`. All text is escaped."""
     body, notes, signatures, numeric = _table(frame, columns, comparisons, digits, names)
     heads = [" ".join(head) if isinstance(head, tuple) else head for head in body]
-    lines = [
+    rows = [
         [escape_markdown(head) for head in heads],
+        # A colon at one end aligns a column at this side.
         ["---:" if is_numeric else ":---" for is_numeric in numeric],
         *body.map(partial(_printed, _MARKDOWN)).to_numpy().tolist(),
     ]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
     below = escape_markdown(f"{notes} {signatures}")
-    return "\n".join([*("| " + " | ".join(line) + " |" for line in lines), "", below, ""])
+    # An empty line ends the table.
+    return "\n".join([*lines, "", below, ""])
 
 
 def to_text(frame: pd.DataFrame) -> str:
@@ -253,6 +260,7 @@ def to_json(content: pd.DataFrame | Mapping[str, pd.DataFrame]) -> str:
         rows: Any = records(content)
     else:
         rows = {name: records(frame) for name, frame in content.items()}
+    # The control character DELETE is the only hidden one in ASCII that `json` does not escape.
     return json.dumps(rows, indent=2, default=str).replace("\x7f", "\\u007f")
 
 
@@ -260,15 +268,17 @@ def to_json(content: pd.DataFrame | Mapping[str, pd.DataFrame]) -> str:
 
 
 def _latex_text(text: Any) -> str:
+    """A text for LaTeX, escaped, with minus signs before numbers."""
     return _with_minus_signs(escape_latex(text).strip(), "$-$")
 
 
 def _html_text(text: Any) -> Markup:
+    """A text for HTML, escaped, with minus signs before numbers."""
     return Markup(_with_minus_signs(escape(text), "\N{MINUS SIGN}"))
 
 
 def _with_minus_signs(text: str, sign: str) -> str:
-    """Make a hyphen before a number a minus sign."""
+    """Make a hyphen before a number a minus sign, if it is at the start of a word or after a bracket."""
     return re.sub(r"(?<![^\s\[])-(?=\d|infinite)", sign, text)
 
 
@@ -280,54 +290,63 @@ _MARKDOWN: _Format = escape_markdown, "**%s**", "<sup>%s</sup>", " %s"
 
 
 def _printed(form: _Format, cell: Any) -> str:
-    escaped, bold, mark, small = form
+    """A cell in a format. Anything but a `_Cell` is an ordinary text."""
+    escape_text, bold, mark, small = form
     if not isinstance(cell, _Cell):
-        return escaped(cell)
-    text = escaped(cell.text)
+        return escape_text(cell)
+    text = escape_text(cell.text)
     if cell.bold:
         text = bold % text
     if cell.mark:
-        text += mark % escaped(cell.mark)
+        text += mark % escape_text(cell.mark)
     if cell.small:
-        text += small % escaped(cell.small)
+        text += small % escape_text(cell.small)
     return text
 
 
 def _latex_cell(cell: Any) -> str:
+    """A cell in LaTeX."""
     text = _printed(_LATEX, cell)
     # After a line break, LaTeX would read [ and * as options of the break.
     return "{}" + text if text.startswith(("[", "*")) else text
 
 
-# Widths of a column and of the whole text in the ACL style, in points.
+# Widths of a column (7.7 cm) and of the whole text (16 cm) in the ACL style, in points of TeX, 72.27 to the inch.
 COLUMN, TEXT = 7.7 / 2.54 * 72.27, 16 / 2.54 * 72.27
+# Widths of a character, of one in small print and of the gap between columns, in points. They are estimates for the
+# ACL style, whose text has 10 points.
+_CHARACTER, _SMALL_CHARACTER, _GAP = 5.0, 3.6, 12.0
 # Sizes of text, as multiples of that of the paper.
 _SIZES = {"": 1.0, r"\small": 0.91, r"\footnotesize": 0.82}
 
 
 def _points(body: pd.DataFrame, size: float = 1) -> float:
-    """Estimate the width of a table in points: 5 per character, 3.6 in small print, 12 per gap."""
+    """Estimate the width of a table in points, if the text has ``size`` times the size of that of the paper."""
     total = 0.0
     for name, column in body.items():
+        # Under spanners, the last part of a name is the head of the column.
         head = name[-1] if isinstance(name, tuple) else name
-        widths = [5 * size * text_width(line) for line in _broken(head)]
+        widths = [_CHARACTER * size * text_width(line) for line in _broken(head)]
         for cell in column:
             if not isinstance(cell, _Cell):
-                widths.append(5 * size * text_width(str(cell)))
+                widths.append(_CHARACTER * size * text_width(str(cell)))
                 continue
-            large = 5 * size * text_width(cell.text + cell.mark)
-            small = 3.6 * text_width(cell.small) + 3
+            large = _CHARACTER * size * text_width(cell.text + cell.mark)
+            # The small print has the same size in all tables. A space of 3 points precedes it.
+            small = _SMALL_CHARACTER * text_width(cell.small) + 3
             widths.append(large + small)
-        total += max(widths) + 12
+        total += max(widths) + _GAP
     return total
 
 
 def _broken(name: Any) -> list[str]:
-    """The lines of a column's name: a long one is broken."""
-    return textwrap.wrap(str(name), 14, break_long_words=False, break_on_hyphens=False) or [""]
+    """The lines of a column's name. One of more than 14 characters is broken between its words."""
+    lines = textwrap.wrap(str(name), 14, break_long_words=False, break_on_hyphens=False)
+    return lines or [""]
 
 
 def _latex_name(name: Any) -> str:
+    """The name of a column in LaTeX, with its lines one below the other."""
     lines = [escape_latex(line) for line in _broken(name)]
     stacked = r"\\".join(lines)
     return rf"\shortstack[r]{{{stacked}}}" if len(lines) > 1 else stacked
@@ -340,10 +359,11 @@ def _html_heads(columns: pd.Index, classes: Sequence[Mapping[str, str]]) -> list
     """The lines of the head of a table: spanners over their columns, and the names of the columns."""
     lines = []
     for level in range(columns.nlevels - 1):
-        spanners = [
-            tag("th", name, colspan=str(end - start), **({"style": _SPANNER} if name else {}))
-            for start, end, name in _spanners(columns, level)
-        ]
+        spanners = []
+        for start, end, name in _spanners(columns, level):
+            # The column of row names has an empty spanner, without a line below it.
+            style = {"style": _SPANNER} if name else {}
+            spanners.append(tag("th", name, colspan=str(end - start), **style))
         lines.append(tag("tr", *spanners))
     names = columns.get_level_values(-1)
     heads = [tag("th", name, **attributes) for name, attributes in zip(names, classes, strict=True)]
@@ -351,8 +371,12 @@ def _html_heads(columns: pd.Index, classes: Sequence[Mapping[str, str]]) -> list
 
 
 def _spanners(columns: pd.Index, level: int) -> list[tuple[int, int, str]]:
-    """First column, end and name of each spanner of a level of heads."""
+    """Number of the first column, number of the column after the last, and name of each spanner of a level of heads.
+
+    A spanner is a head above several columns. Level 0 is the upper one.
+    """
     heads = [tuple(name[: level + 1]) for name in columns]
+    # A spanner begins where the head is another one than in the column before.
     starts = [place for place, head in enumerate(heads) if place == 0 or head != heads[place - 1]]
     ends = [*starts[1:], len(heads)]
     return [(start, end, heads[start][-1]) for start, end in zip(starts, ends, strict=True)]
@@ -364,7 +388,9 @@ def _ruled(lines: list[str], columns: pd.Index) -> list[str]:
     for level in range(columns.nlevels - 1):
         # The column of row names has no spanner.
         spanners = [spanner for spanner in _spanners(columns, level) if spanner[2]]
+        # LaTeX counts columns from 1, and the last column is part of the rule.
         rules = [rf"\cmidrule(lr){{{start + 1}-{end}}}" for start, end, _ in spanners]
+        # Each level above has its line of spanners and a line of rules.
         lines.insert(top + 2 * level + 1, " ".join(rules))
     return lines
 
@@ -379,7 +405,10 @@ def _table(
     digits: int | None,
     names: Mapping[str, str] | None,
 ) -> _Table:
-    """Return the table of a frame of summaries or comparisons, or list any other frame."""
+    """Return the table of a frame of summaries or comparisons, or list any other frame.
+
+    The arguments are those of `to_latex`.
+    """
     require_frame(frame, "a table")
     if frame.empty:
         raise InputError("a table needs at least one row, got an empty frame")
@@ -391,6 +420,7 @@ def _table(
     require_columns(frame, kinds[0], "a table")
     decimal = [name for name in frame if name in _DECIMAL]
     frame = frame.assign(**{name: numbers(frame, name, "a table") for name in decimal})
+    # Metric -> number of decimals.
     places = decimals(frame["low"], frame["high"], frame["metric"])
     if digits is not None:
         places = dict.fromkeys(places, digits)
@@ -404,14 +434,14 @@ def _listed(frame: pd.DataFrame, words: Mapping[str, str]) -> _Table:
     with pd.option_context("display.max_rows", None):
         drawn = drawing(frame)
     texts_by_heading = {}
+    numeric_by_heading = {}
     for column in drawn.columns:
         heading = words.get(column.names, column.heading)
         texts_by_heading[heading] = [words.get(text, text) for text in column.cells]
-    numeric = {
-        words.get(column.names, column.heading): column.numeric or is_interval(column)
-        for column in drawn.columns
-    }
-    return _Table(pd.DataFrame(texts_by_heading), " ".join(drawn.below), "", list(numeric.values()))
+        numeric_by_heading[heading] = column.numeric or is_interval(column)
+    body = pd.DataFrame(texts_by_heading)
+    notes = " ".join(drawn.below)
+    return _Table(body, notes, signatures="", numeric=list(numeric_by_heading.values()))
 
 
 def _crossed(
@@ -421,16 +451,22 @@ def _crossed(
     places: Mapping[str, int],
     words: Mapping[str, str],
 ) -> _Table:
-    """Cross rows with columns: means with their intervals, and the best of each column in bold."""
+    """Cross rows with columns: means with their intervals, and the best of each column in bold.
+
+    `columns` are those whose values become columns; empty for those that vary. `places` has the number of decimals of
+    each metric, and `words` the words for names.
+    """
     rows = "system" if "system" in frame else frame.columns[0]
     columns = columns or _varying_columns(frame, rows)
     require_columns(frame, columns, "a table of summaries")
     marked, comparison_notes = _marked(comparisons, columns, words)
     is_complete = bool((frame["n_scored"] == frame["n"]).all())
     has_one_n = is_complete and frame["n"].nunique() == 1
+    # Head of a column -> name of a row -> cell.
     cells: dict[tuple[str, ...], dict[Any, _Cell]] = {}
+    # For each column, whether its metric is unknown to ragnb, so that nobody knows which mean is the best.
     are_own_metrics = []
-    # Cells under the same spanner are next to each other.
+    # Cells under the same spanner are next to each other. `lexsort` takes the last key as the first one.
     order = np.lexsort([pd.factorize(frame[name])[0] for name in reversed(columns)])
     for key, group in frame.iloc[order].groupby(columns, sort=False, dropna=False):
         head = _head(frame, columns, key, words)
@@ -438,7 +474,8 @@ def _crossed(
         metric = group["metric"].iloc[0]
         record = record_of(metric, " ".join(map(str, group["signature"])))
         are_own_metrics.append(record is None)
-        best = ""  # as printed, so that means that look equal are all bold
+        # The best mean as it is printed, so that means that look equal are all bold. Empty if none is.
+        best = ""
         if record and len(group) > 1 and group["mean"].notna().any():
             best_mean = group["mean"].max() if record.higher_is_better else group["mean"].min()
             best = number(best_mean, places[metric])
@@ -452,7 +489,7 @@ def _crossed(
             mean = number(row["mean"], places[metric])
             small = _small_print(row, places[metric], with_n=not has_one_n)
             mark = "*" if (*key, row[rows]) in marked else ""
-            column[row[rows]] = _Cell(mean, small, mean == best, mark)
+            column[row[rows]] = _Cell(mean, small, bold=mean == best, mark=mark)
     body = _body(frame, rows, cells, words)
     notes = [_interval_note(frame, has_one_n)]
     if not all(are_own_metrics):
@@ -460,6 +497,7 @@ def _crossed(
         notes.append(f"Bold: best of its column{exception}.")
     if not is_complete:
         notes.append("Unscored responses are left out of the mean.")
+    # The first column has the names of the rows, and the others have means.
     numeric = [False] + [True] * (body.shape[1] - 1)
     return _Table(body, " ".join([*notes, *comparison_notes]), signature_note(frame), numeric)
 
@@ -493,8 +531,12 @@ def _body(
     """The cells as a frame, with the names of the rows in its first column."""
     row_names = list(dict.fromkeys(frame[rows]))
     labels = [words.get(name, name) if isinstance(name, str) else name for name in row_names]
-    lists = [[column.get(name, "") for name in row_names] for column in cells.values()]
-    body = pd.DataFrame(dict(enumerate([labels, *lists])))
+    columns = [labels]
+    for column in cells.values():
+        # A cell without a summary is empty.
+        columns.append([column.get(name, "") for name in row_names])
+    body = pd.DataFrame(dict(enumerate(columns)))
+    # All heads have the same number of levels. Above the names of the rows, the upper levels are empty.
     n_levels = len(next(iter(cells)))
     first_head = ("",) * (n_levels - 1) + (words.get(rows, rows),)
     heads = pd.MultiIndex.from_tuples([first_head, *cells])
@@ -503,6 +545,7 @@ def _body(
 
 
 def _interval_note(frame: pd.DataFrame, has_one_n: bool) -> str:
+    """What the cells of means contain, with the number of responses if it is the same in all."""
     n = f", n = {frame['n'].iloc[0]:,}" if has_one_n else ""
     level = percent(frame["confidence_level"].iloc[0])
     return f"Mean [{level} {interval_words(frame['interval'], 'interval')}]{n}."
@@ -510,8 +553,10 @@ def _interval_note(frame: pd.DataFrame, has_one_n: bool) -> str:
 
 def _small_print(row: Mapping[str, Any], digits: int, with_n: bool) -> str:
     """The interval of a mean, if it is known, and its number of responses."""
-    unknown = math.isnan(row["low"]) and math.isnan(row["high"])
-    parts = [] if unknown else [limits(row["low"], row["high"], digits)]
+    parts = []
+    is_unknown = math.isnan(row["low"]) and math.isnan(row["high"])
+    if not is_unknown:
+        parts.append(limits(row["low"], row["high"], digits))
     if with_n:
         total = f" of {row['n']}" if row["n_scored"] < row["n"] else ""
         parts.append(f"n = {row['n_scored']}{total}")
@@ -521,29 +566,34 @@ def _small_print(row: Mapping[str, Any], digits: int, with_n: bool) -> str:
 def _marked(
     comparisons: pd.DataFrame | None, columns: list[str], words: Mapping[str, str]
 ) -> tuple[set[tuple[Any, ...]], list[str]]:
-    """Return the columns and systems that differ from the baseline, and a note."""
+    """The cells that differ significantly from the baseline, and a note.
+
+    A cell is the values of `columns` and then the system. Without comparisons, both results are empty.
+    """
     if comparisons is None:
         return set(), []
-    what, keys = "a table with comparisons", [*columns, "system"]
-    require_columns(comparisons, _COMPARISON, what, unique=keys)
+    table, keys = "a table with comparisons", [*columns, "system"]
+    require_columns(comparisons, _COMPARISON, table, unique=keys)
     baselines = distinct(comparisons["baseline"], ", ")
     if comparisons["baseline"].nunique() > 1:
-        raise InputError(f"{what} needs one baseline, got {baselines}; pass baseline= to compare")
-    clear = comparisons[comparisons["p_adjusted"] < 1 - comparisons["confidence_level"]]
+        raise InputError(f"{table} needs one baseline, got {baselines}; pass baseline= to compare")
+    alpha = 1 - comparisons["confidence_level"]
+    significant = comparisons[comparisons["p_adjusted"] < alpha]
     baseline = words.get(baselines, baselines)
     note = f"*\u00a0differs from {baseline} ({_tests(comparisons)})."
-    if clear.empty:
+    if significant.empty:
         note = f"No difference from {baseline} is significant ({_tests(comparisons)})."
-    return set(clear[keys].itertuples(index=False, name=None)), [note]
+    return set(significant[keys].itertuples(index=False, name=None)), [note]
 
 
 def _tests(frame: pd.DataFrame) -> str:
+    """The tests of comparisons and their correction, in words."""
     corrected = f"{frame['correction'].iloc[0].capitalize()} over {frame['family_size'].max()}"
     return f"{distinct(frame['test'])}, {corrected}"
 
 
 def _effect(row: Mapping[str, Any], has_one_kind: bool) -> dict[str, str]:
-    """The effect size of a comparison: its kind is the heading, or stands before the number."""
+    """Heading and text of the effect size of a comparison. If there are several kinds, the kind precedes the number."""
     size = number(row["effect"], 2)
     if has_one_kind:
         return {row["effect_name"]: size}
@@ -554,8 +604,9 @@ def _comparison_list(
     frame: pd.DataFrame, places: Mapping[str, int], words: Mapping[str, str]
 ) -> _Table:
     """List differences, those with a small adjusted p-value in bold."""
-    before = frame.columns[: frame.columns.get_loc("metric") + 1]
-    varying = [name for name in before if frame[name].nunique(dropna=False) > 1]
+    # The columns that identify a comparison end with the metric. Those with one value are left out.
+    identifying = frame.columns[: frame.columns.get_loc("metric") + 1]
+    varying = [name for name in identifying if frame[name].nunique(dropna=False) > 1]
     first = frame.iloc[0]
     level = first["confidence_level"]
     has_one_kind = frame["effect_name"].nunique() == 1
@@ -566,9 +617,8 @@ def _comparison_list(
         line: dict[str, Any] = {"comparison": " - ".join(systems)}
         for name in varying:
             value = row[name]
-            line[words.get(name, name)] = (
-                words.get(value, value) if isinstance(value, str) else value
-            )
+            word = words.get(value, value) if isinstance(value, str) else value
+            line[words.get(name, name)] = word
         difference = number(row["difference"], digits, signed=True)
         line |= {
             "n": row["n_pairs"],
@@ -589,8 +639,10 @@ def _comparison_list(
         n_dropped = ", ".join(map(str, frame["n_dropped"]))
         notes += f" Items left out because a value is missing, by line: {n_dropped}."
     body = pd.DataFrame(lines, dtype=object)
-    texts = ["comparison"]
+    # The columns of texts, which are aligned left.
+    columns_of_texts = ["comparison"]
     for name in varying:
-        has_numbers = pd.api.types.is_numeric_dtype(frame[name])
-        texts += [] if has_numbers else [words.get(name, name)]
-    return _Table(body, notes, signature_note(frame), [name not in texts for name in body])
+        if not pd.api.types.is_numeric_dtype(frame[name]):
+            columns_of_texts.append(words.get(name, name))
+    numeric = [name not in columns_of_texts for name in body]
+    return _Table(body, notes, signature_note(frame), numeric)

@@ -98,7 +98,7 @@ def reply_keys(reply: Mapping[str, Any]) -> list[str]:
 
 
 def _verdict(record: Mapping[str, Any], response: Mapping[str, Any]) -> float:
-    """The value of a verdict in one word; 0 for all words that `_POINTS` does not have, such as ``"incorrect"``."""
+    """The value of a verdict in one word, from `_POINTS`; 0 for all other words, such as ``"incorrect"``."""
     return _POINTS.get(record["verdict"], 0.0)
 
 
@@ -112,11 +112,13 @@ def _useful_passages(record: Mapping[str, Any], response: Mapping[str, Any]) -> 
     verdicts = {}
     for verdict in each_once(record["verdicts"]):
         verdicts[verdict["passage"]] = float(verdict["useful"])
-    numbers = range(1, len(passage_texts(response["passages"]) or ()) + 1)
-    if sorted(verdicts) != list(numbers):
+    # The judge sees the passages with numbers from 1.
+    n_passages = len(passage_texts(response["passages"]) or ())
+    numbers = list(range(1, n_passages + 1))
+    if sorted(verdicts) != numbers:
         judged = ", ".join(map(str, verdicts)) or "none"
         raise InputError(
-            f"the judge must give a verdict on each of {len(numbers)} passages, got verdicts on {judged}"
+            f"the judge must give a verdict on each of {n_passages} passages, got verdicts on {judged}"
         )
     return [verdicts[number] for number in numbers]
 
@@ -130,7 +132,9 @@ def _statements(record: Mapping[str, Any], response: Mapping[str, Any]) -> list[
 
 
 def each_once(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the items of a judge's list, each once. The first field of an item names it, and the second is the verdict.
+    """Return the items of a judge's list, without repetitions.
+
+    The first field of an item names what was judged, and the second is the verdict.
 
     Two different verdicts on one item raise InputError. Otherwise the order of the list would decide between them.
 
@@ -139,7 +143,7 @@ def each_once(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """
     items_by_key: dict[Any, dict[str, Any]] = {}
     for item in items:
-        name_field, verdict_field = list(item)[:2]
+        name_field, verdict_field, *_ = item
         name = item[name_field]
         # The same statement may be spelled in another letter case.
         key = fold(name) if isinstance(name, str) else name
@@ -152,17 +156,18 @@ def each_once(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return list(items_by_key.values())
 
 
-def require_plausible(texts: Sequence[str], source: Any, what: str) -> None:
+def require_plausible(texts: Sequence[str], source: Any, noun: str) -> None:
     """Raise InputError if a list has a blank text, or more texts than the source has words.
 
-    Each statement needs at least one word of the response, so a longer list must be invented. ``what`` names the texts.
+    Each statement needs at least one word of the response, so a longer list must be invented. ``noun`` names the texts.
     """
     if any(is_blank(text) for text in texts):
-        raise InputError(f"the judge's {what} must not be blank, got {len(texts)} with a blank one")
+        raise InputError(f"the judge's {noun} must not be blank, got {len(texts)} with a blank one")
     n_words = len(tokens(source))
+    # A source without words, such as an emoji, may still have one statement.
     if len(texts) > max(n_words, 1):
         raise InputError(
-            f"the judge must list at most one of the {what} per word, got {len(texts)} {what} for "
+            f"the judge must list at most one of the {noun} per word, got {len(texts)} {noun} for "
             f"{n_words} words"
         )
 
@@ -288,8 +293,8 @@ def judgement_requests(
     InputError
         Unknown judgement, a missing column, or a value of another shape.
     """
-    chosen = _judgement(judgement, rubric, prompt_version)
-    requests, _ = _requests(responses, chosen, parameters)
+    definition = _judgement(judgement, rubric, prompt_version)
+    requests, _ = _requests(responses, definition, parameters)
     return requests
 
 
@@ -301,7 +306,11 @@ def judgements(
     parameters: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> pd.DataFrame:
-    """Ask for a judgement of each response; return only the columns that it adds."""
+    """Ask for a judgement of each response; return only the columns that it adds.
+
+    They are those of `Judgement.columns`, with the index of the responses.
+    """
+    # A gap is the reason why a response cannot be judged; None if it can.
     requests, gaps = _requests(responses, judgement, parameters)
     answers = complete_structured(requests, judgement.record, model=model, **options)
     # There is one reply for each response without a gap, in the same order.
@@ -309,8 +318,10 @@ def judgements(
     rows = []
     for gap, response in zip(gaps, responses.to_dict("records"), strict=True):
         reply: dict[str, Any] = {"record": None, "reason": gap} if gap else next(replies)
-        record, reason, value = reply["record"], reply["reason"], None
+        record, reason = reply["record"], reply["reason"]
+        value = None
         if record:
+            # A record has the right form, and may still have no value, such as one about a passage too many.
             try:
                 value = judgement.value(record, response)
             except InputError as error:
@@ -381,10 +392,10 @@ def judge_responses(
     ...     judged = judge_responses(responses, "faithfulness", model=endpoint.model, base_url=endpoint.base_url)
     >>> ragnb.score(judged, "judged.faithfulness")                                  # doctest: +SKIP
     """
-    chosen = _judgement(judgement, rubric, prompt_version)
-    refuse_judged(responses, chosen.columns, options)
+    definition = _judgement(judgement, rubric, prompt_version)
+    refuse_judged(responses, definition.columns, options)
     options |= {"model": model, "parameters": parameters}
-    return responses.assign(**judgements(responses, chosen, **options))
+    return responses.assign(**judgements(responses, definition, **options))
 
 
 @accepts()
@@ -500,38 +511,41 @@ def _requests(
     apart = reasoning_apart(responses)
     items = apart[fields].astype(object)
     # A response that contains only reasoning is no response. The reason that `reasoning_apart` gives is then the gap.
-    nothing = [None] * len(apart)
+    empty_column = [None] * len(apart)
     only_reasoning = []
-    reasons, reasonings = apart.get("reason", nothing), apart.get("reasoning", nothing)
+    reasons = apart.get("reason", empty_column)
+    reasonings = apart.get("reasoning", empty_column)
     for reason, reasoning in zip(reasons, reasonings, strict=True):
         only_reasoning.append(present(reason) if present(reasoning) else None)
     version = judgement.template.version
     if "question" in fields:
         questions = []
-        histories = responses.get("history", nothing)
+        histories = responses.get("history", empty_column)
         for cell, question in zip(histories, items["question"], strict=True):
             history = as_lists(present(cell))
             questions.append(_in_conversation(history, question, version))
         items["question"] = questions
     prompts, gaps = [], []
     for row, item in enumerate(items.to_dict("records")):
+        texts: dict[str, Any] = {}
         try:
-            texts: dict[str, Any] = {
-                name: _readable(name, present(value), version) for name, value in item.items()
-            }
+            for name, value in item.items():
+                texts[name] = _readable(name, present(value), version)
         except InputError as error:
             raise InputError(f"row {row} of the responses: {error}") from error
         gap = _gap(texts, only_reasoning[row])
         if gap is None:
             prompts.append((judgement.template, judgement.template.messages(texts)))
         gaps.append(gap)
-    rows = pd.DataFrame(index=responses.index[[gap is None for gap in gaps]])
+    can_be_judged = [gap is None for gap in gaps]
+    rows = pd.DataFrame(index=responses.index[can_be_judged])
     return with_requests(rows, prompts, parameters or judgement.parameters), gaps
 
 
 def _gap(texts: Mapping[str, str | None], only_reasoning: str | None) -> str | None:
     """Why a response with these texts cannot be judged; None if it can.
 
+    ``texts`` has the text of each field of the question to the judge; None if there is nothing to read.
     ``only_reasoning`` is the reason of a response that contains nothing else.
     """
     for name, text in texts.items():
@@ -539,12 +553,13 @@ def _gap(texts: Mapping[str, str | None], only_reasoning: str | None) -> str | N
             return only_reasoning or "no response"
         if text is None:
             return f"no {name}"
-    answers = [texts[name] for name in texts if name in _ANSWERS]
-    return "empty response" if any(map(no_answer, answers)) else None
+    # `no_answer` says why a text answers nothing, such as that it is blank.
+    answers_nothing = [no_answer(texts[name]) for name in texts if name in _ANSWERS]
+    return "empty response" if any(answers_nothing) else None
 
 
 def _in_conversation(history: Any, question: Any, prompt_version: int) -> Any:
-    """A question below the earlier turns of its conversation."""
+    """A question below the earlier turns of its conversation (``history``), as the judge reads it."""
     if not isinstance(question, str):
         return question
     # A question that looks like a turn of a conversation is shown as one, so that the two differ.
@@ -624,9 +639,9 @@ def model_judicator(
     >>> judicator = model_judicator(responses, model="gpt-4o", store="replies.sqlite", budget_usd=2)    # doctest: +SKIP
     >>> y_hat, y_set = ensemble.predict(X, judicator)                                                   # doctest: +SKIP
     """
-    chosen = JUDGEMENTS[judgement]
+    definition = JUDGEMENTS[judgement]
     options["prompt_version"] = prompt_version
-    fields = list(chosen.template.fields)
+    fields = list(definition.template.fields)
     require_columns(responses, fields, "a model judicator")
     if not responses.index.is_unique:
         raise InputError(
@@ -645,7 +660,7 @@ def model_judicator(
                 "the responses need the same index as the frame that you pass to predict"
             )
         items = responses.loc[list(dict.fromkeys(labels)), fields]
-        values = judge_responses(items, judgement, model=model, **options)[chosen.column]
+        values = judge_responses(items, judgement, model=model, **options)[definition.column]
         verdicts = [values[label] for label in labels]
         return [None if pd.isna(value) else bool(value >= threshold) for value in verdicts]
 

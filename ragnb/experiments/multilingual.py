@@ -28,7 +28,7 @@ from ragnb.prompts.multilingual import (
 from ragnb.replies import EMPTY_REPLY
 
 MULTILINGUAL_SYSTEMS = ("direct", "multi", "cross", "lbrag")
-# Sampling parameters of answers and of translations.
+# Sampling parameters of answers and of translations. A translation is as long as a passage.
 PARAMETERS = {"temperature": 0.0, "max_tokens": 32, "seed": 0}
 TRANSLATION_PARAMETERS = {"temperature": 0.0, "max_tokens": 96, "seed": 0}
 # Columns that the translation adds or replaces.
@@ -48,9 +48,11 @@ def _chosen(row: Mapping[str, Any], system: str, budget_tokens: float) -> list[i
     The other systems translate none. A blank passage is never translated.
     """
     passages, scores = row["passages"], row["passage_scores"]
-    languages = enumerate(row["passage_languages"])
-    foreign = [place for place, language in languages if language != row["language"]]
-    translatable = [place for place in foreign if passages[place].strip()]
+    translatable = []
+    for place, language in enumerate(row["passage_languages"]):
+        is_foreign = language != row["language"]
+        if is_foreign and passages[place].strip():
+            translatable.append(place)
     if system == "cross":
         return translatable
     if system != "lbrag":
@@ -59,14 +61,16 @@ def _chosen(row: Mapping[str, Any], system: str, budget_tokens: float) -> list[i
         # Below 0, more tokens would make a better score per token.
         raise InputError(f"passage_scores must be finite and at least 0, got {scores!r:.60}")
     costs = {place: count_tokens(passages[place]) for place in translatable}
-    chosen = []
+    # The passage with the highest score per token comes first.
+    best_first = sorted(translatable, key=lambda place: -scores[place] / costs[place])
+    affordable = []
     remaining_tokens = budget_tokens
-    # A passage that does not fit is skipped, and a cheaper one after it may still fit.
-    for place in sorted(translatable, key=lambda place: -scores[place] / costs[place]):
+    for place in best_first:
+        # A passage that does not fit is skipped, and a cheaper one after it may still fit.
         if costs[place] <= remaining_tokens:
-            chosen.append(place)
+            affordable.append(place)
             remaining_tokens -= costs[place]
-    return chosen
+    return affordable
 
 
 def _translation_requests(
@@ -76,7 +80,9 @@ def _translation_requests(
     budget_tokens: float,
     parameters: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """Requests for a system's translations, one row per question and chosen passage.
+    """Requests for a system's translations, one row per question and passage that is translated.
+
+    The columns ``example_id`` and ``place`` contain the question and the place of the passage in it.
 
     If several questions in one language need the same passage, their requests are equal, and `ragnb.complete` sends one.
     """
@@ -160,16 +166,19 @@ def run_multilingual(
     replies_of_example = {}
     for example, rows in translation_rows.groupby("example_id"):
         replies_of_example[example] = rows.to_dict("records")
+    # For each question: its passages as the model is shown them, its translations, and the keys of their requests.
     cells = []
     for row in contexts.to_dict("records"):
         replies_of_row = replies_of_example.get(row["example_id"], [])
         translations = [_translation(reply) for reply in replies_of_row]
-        texts = {}
+        translated_texts = {}
         for translation in translations:
             # A passage whose translation failed stays in its own language.
             if translation["text"] is not None:
-                texts[translation["place"]] = translation["text"]
-        passages = [texts.get(place, text) for place, text in enumerate(row["passages"])]
+                translated_texts[translation["place"]] = translation["text"]
+        passages = [
+            translated_texts.get(place, original) for place, original in enumerate(row["passages"])
+        ]
         keys = [reply["request_key"] for reply in replies_of_row]
         cells.append((passages, translations, keys))
     added = pd.DataFrame(cells, contexts.index, TRANSLATED, dtype=object)
@@ -180,7 +189,9 @@ def run_multilingual(
         columns = ("passages", "passage_ids", "passage_languages", "passage_scores")
         frame = frame.assign(**dict.fromkeys(columns, empty_lists))
     rows = zip(frame["question"], frame["passages"], frame["language"], strict=True)
-    prompts = [answer_prompt(*row, prompt) for row in rows]
+    prompts = []
+    for question, passages, language in rows:
+        prompts.append(answer_prompt(question, passages, language, prompt))
     requests = with_requests(frame, prompts, parameters)
     return complete(requests, model=model, **options).assign(system=system)
 
@@ -192,7 +203,7 @@ def _translation(reply: Mapping[str, Any]) -> dict[str, Any]:
     if not pd.isna(reply["completion_tokens"]):
         n_tokens = int(reply["completion_tokens"])
     elif text:
-        # The endpoint did not report it.
+        # The endpoint did not report the number of tokens, so it is estimated.
         n_tokens = count_tokens(text)
     translation = {"text": text, "token_count": n_tokens}
     if not text:

@@ -192,19 +192,21 @@ def label_parts(
     ...     labelled = label_parts(responses, "claims", **server)
     >>> ragnb.score(labelled, ["parts.supported", "parts.contradicted"])            # doctest: +SKIP
     """
-    chosen, options = _of_version(KINDS[kind], prompt_version), one_budget(options)
+    part_kind = _of_version(KINDS[kind], prompt_version)
+    options = one_budget(options)
     refuse_judged(responses, ["judge_reason", "judge_keys"], options)
     options |= {"model": model, "parameters": parameters}
-    fields = list(chosen.judgement.template.fields)
+    fields = list(part_kind.judgement.template.fields)
     require_columns(responses, [name for name in fields if name != "part"], "label_parts")
-    split = _split(responses, chosen, options)
+    split = _split(responses, part_kind, options)
     # The passages as texts, whatever form their cells have. The returned frame keeps the cells.
     with_texts = responses
     if "passages" in responses:
         texts = pd.Series(passage_column(responses, "responses"), responses.index, dtype=object)
         with_texts = responses.assign(passages=texts)
-    rows = list(zip(split[chosen.column], with_texts.to_dict("records"), strict=True))
-    # A part may need several checks, and each of them is one request. ``places`` has the row and the part of each check.
+    rows = list(zip(split[part_kind.column], with_texts.to_dict("records"), strict=True))
+    # A part may need several checks, and each of them is one request. ``places`` has for each check the number of the row,
+    # and that of the part in it.
     places: list[tuple[int, int]] = []
     checks: list[Row] = []
     for row, (parts, response) in enumerate(rows):
@@ -212,9 +214,9 @@ def label_parts(
             for check in _checks(part, response):
                 places.append((row, place))
                 checks.append(check)
-    frame = pd.DataFrame(checks, columns=fields, dtype=object)
-    judged = judgements(frame, chosen.judgement, **options)
-    column = chosen.judgement.column
+    frame_of_checks = pd.DataFrame(checks, columns=fields, dtype=object)
+    judged = judgements(frame_of_checks, part_kind.judgement, **options)
+    column = part_kind.judgement.column
     # Row and part -> the verdicts of its checks.
     verdicts = defaultdict(list)
     keys = [[*request_keys] for request_keys in split["judge_keys"]]
@@ -230,12 +232,16 @@ def label_parts(
         if reasons[row]:
             labelled.append(None)
             continue
-        labels = [_joined(part, verdicts[row, place], column) for place, part in enumerate(parts)]
-        labelled.append(labels)
-    added = {chosen.column: labelled, "judge_reason": reasons, "judge_keys": keys}
+        labelled_parts = []
+        for place, part in enumerate(parts):
+            labelled_parts.append(_joined(part, verdicts[row, place], column))
+        labelled.append(labelled_parts)
+    added = {part_kind.column: labelled, "judge_reason": reasons, "judge_keys": keys}
     frame = pd.DataFrame(added, responses.index, dtype=object)
-    judge = split["judge_signature"] + f"{model} {chosen.judgement.template.id}".replace("|", " ")
-    return responses.assign(**frame, **{f"{chosen.column}_judge": judge})
+    # In the signature of scores, a bar separates entries.
+    labelling_judge = f"{model} {part_kind.judgement.template.id}".replace("|", " ")
+    judge = split["judge_signature"] + labelling_judge
+    return responses.assign(**frame, **{f"{part_kind.column}_judge": judge})
 
 
 def _of_version(kind: Kind, prompt_version: int) -> Kind:
@@ -246,9 +252,12 @@ def _of_version(kind: Kind, prompt_version: int) -> Kind:
     return replace(kind, judgement=judgement)
 
 
-def _split(responses: pd.DataFrame, chosen: Kind, options: Mapping[str, Any]) -> pd.DataFrame:
-    """The parts of each response, the reason if it has none, and request keys and judge if a judge made them."""
-    column, split = chosen.column, chosen.split
+def _split(responses: pd.DataFrame, kind: Kind, options: Mapping[str, Any]) -> pd.DataFrame:
+    """The parts of each response, the reason if it has none, and request keys and judge if a judge made them.
+
+    The columns are that of the parts, ``judge_reason``, ``judge_keys`` and ``judge_signature``.
+    """
+    column, split = kind.column, kind.split
     split_responses = pd.DataFrame(
         {"judge_reason": None, "judge_signature": ""}, responses.index, dtype=object
     )
@@ -268,13 +277,16 @@ def _split(responses: pd.DataFrame, chosen: Kind, options: Mapping[str, Any]) ->
             try:
                 parts.append(split(text) if isinstance(text, str) else None)
                 reasons.append(None)
-            except InputError as error:  # A mark of a citation cannot be read.
+            except InputError as error:
+                # A mark of a citation cannot be read.
                 parts.append(None)
                 reasons.append(str(error))
         split_responses[column] = pd.Series(parts, split_responses.index, dtype=object)
         split_responses["judge_reason"] = pd.Series(reasons, split_responses.index, dtype=object)
-    empty = ~split_responses[column].astype(bool) & split_responses["judge_reason"].isna()
-    split_responses.loc[empty, "judge_reason"] = f"no {column}"
+    # A list without parts, and None, count as False.
+    has_parts = split_responses[column].astype(bool)
+    has_reason = split_responses["judge_reason"].notna()
+    split_responses.loc[~has_parts & ~has_reason, "judge_reason"] = f"no {column}"
     return split_responses
 
 
@@ -294,37 +306,43 @@ def _checks(part: Part, response: Row) -> list[Part]:
         return [{"passages": None, "part": part["text"]}]
     if not cited or not all(1 <= number <= len(passages) for number in cited):
         return []
-    choices = [cited]
+    # The numbers of the passages in each check. `_joined` expects this order.
+    numbers_of_checks = [cited]
     if len(cited) > 1:
-        # `_joined` expects this order.
-        choices += [[number] for number in cited]
-        choices += [[other for other in cited if other != number] for number in cited]
+        for number in cited:
+            numbers_of_checks.append([number])
+        for number in cited:
+            numbers_of_checks.append([other for other in cited if other != number])
     checks = []
-    for choice in choices:
-        checks.append(
-            {"passages": [passages[number - 1] for number in choice], "part": part["text"]}
-        )
+    for numbers in numbers_of_checks:
+        # Marks of citations count from 1.
+        cited_passages = [passages[number - 1] for number in numbers]
+        checks.append({"passages": cited_passages, "part": part["text"]})
     return checks
 
 
 def _joined(part: Part, verdicts: Sequence[str], column: str) -> Part:
-    """Add the verdicts of the checks to a part; see `_checks`.
+    """Add the verdicts of the checks to a part; see `_checks`. ``column`` is the name of the verdict of other parts.
 
-    A statement that cites nothing, or a passage that does not exist, has no verdicts and is not supported.
+    For a statement with citations, ``alone`` is whether the passage alone supports it, and ``rest`` whether the
+    other cited passages do. A statement that cites nothing, or a passage that does not exist, has no verdicts and is
+    not supported.
     """
     if "citations" not in part:
         return {**part, column: verdicts[0]}
     is_supported = [verdict == "supported" for verdict in verdicts]
-    n = len(part["citations"])
-    together = is_supported[0] if is_supported else False
+    n_citations = len(part["citations"])
+    # The first check is that of all cited passages together.
+    all_support = is_supported[0] if is_supported else False
     if len(is_supported) > 1:
-        alone, rest = is_supported[1 : n + 1], is_supported[n + 1 :]
+        support_alone = is_supported[1 : n_citations + 1]
+        others_support = is_supported[n_citations + 1 :]
     else:
         # A single citation is all citations together, and without it there is none.
-        alone, rest = [together] * n, [False] * n
+        support_alone = [all_support] * n_citations
+        others_support = [False] * n_citations
     citations = []
-    for citation, supports_alone, rest_supports in zip(part["citations"], alone, rest, strict=True):
-        citations.append(
-            {"passage": citation["passage"], "alone": supports_alone, "rest": rest_supports}
-        )
-    return {**part, "supported": together, "citations": citations}
+    columns = zip(part["citations"], support_alone, others_support, strict=True)
+    for citation, alone, rest in columns:
+        citations.append({"passage": citation["passage"], "alone": alone, "rest": rest})
+    return {**part, "supported": all_support, "citations": citations}

@@ -139,14 +139,13 @@ def run(
     started = time.monotonic()
     with Store.open(store) as opened:
         stored = opened.stored_keys(keys)
-        calls = {
-            key: _Call(key, canonical(request), call_arguments)
-            for key, request, call_arguments in zip(keys, requests, arguments, strict=True)
-            if key not in stored
-        }
+        # Equal calls have one key, so that the function is called once for them.
+        calls: dict[str, _Call] = {}
+        for key, request, call_arguments in zip(keys, requests, arguments, strict=True):
+            if key not in stored:
+                calls[key] = _Call(key, canonical(request), call_arguments)
         code = _code_of(function)
         work = _Work(function, opened, deque(calls.values()), code=code)
-        # Equal calls have one key, so that the function is called once for them.
         if calls:
             _carry_out(work, len(calls), len(stored), max_concurrency, progress)
         replies = opened.get(keys)
@@ -182,7 +181,10 @@ def _system_name(function: Any) -> str:
 
 
 def _code_of(function: Any) -> str | None:
-    """Digest of the source of a function, or of the class of a callable object; None if it is unknown."""
+    """Digest of the source of a function, or of the class of a callable object; None if the source is unknown.
+
+    It shows whether stored answers come from another code.
+    """
     while isinstance(function, partial):
         function = function.func
     has_source = inspect.isroutine(function) or inspect.isclass(function)
@@ -199,15 +201,16 @@ def _warn_of_other_code(
     stored: list[Reply], code: str | None, system: str, version: str | int | None
 ) -> None:
     """Warn if stored answers come from another code of the function, which the caller may not expect."""
-    codes = [json.loads(reply.extra or "{}").get("code") for reply in stored]
-    n_others = sum(other not in (None, code) for other in codes)
+    stored_codes = [json.loads(reply.extra or "{}").get("code") for reply in stored]
+    # Answers of earlier versions of ragnb have no code.
+    n_others = sum(stored_code not in (None, code) for stored_code in stored_codes)
     if code is None or not n_others:
         return
-    following = version + 1 if isinstance(version, int) else 2
+    next_version = version + 1 if isinstance(version, int) else 2
     warn(
         f"{n_others:,} of the stored answers of {system!r} are from another code of the function, which "
         "has changed since. To call the function for all questions again, change the version, such as "
-        f"version={following}"
+        f"version={next_version}"
     )
 
 
@@ -235,7 +238,8 @@ def _sources(function: Any, columns: list[Any]) -> dict[str, str | None]:
         raise InputError(f"function must be a function of a question, got {function!r:.80}")
     try:
         parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # Some functions in C have no signature.
+    except (TypeError, ValueError):
+        # Some functions in C have no signature.
         return {"": "question"}
     # *args and **kwargs get nothing.
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -250,7 +254,8 @@ def _sources(function: Any, columns: list[Any]) -> dict[str, str | None]:
         elif place == 0 and "question" not in names:
             source = "question"
         elif parameter.default is not parameter.empty:
-            continue  # It keeps its default.
+            # It keeps its default.
+            continue
         else:
             raise InputError(
                 f"the parameter {parameter.name!r} of the function has no column of this name in the "
@@ -300,10 +305,12 @@ def _plain(value: Any, *, text_of_others: bool = False) -> Any:
     if isinstance(value, np.generic):
         return plain(value.item())
     if isinstance(value, float) and not np.isfinite(value):
-        return str(value)  # JSON has no infinity.
+        # JSON has no infinity.
+        return str(value)
     if isinstance(value, bool | int | float):
         return value
-    if hasattr(value, "isoformat"):  # a date or a time
+    is_date_or_time = hasattr(value, "isoformat")
+    if is_date_or_time:
         return value.isoformat()
     if text_of_others:
         return well_formed(str(value))
@@ -324,7 +331,29 @@ class _Call:
 
 @dataclass(repr=False)
 class _Work:
-    """The calls that are still to be made, and what became of the others. Several threads may share it."""
+    """The calls that are still to be made, and what became of the others. Several threads may share it.
+
+    Attributes
+    ----------
+    function
+        The function of the user.
+    store
+        Where each answer is stored as soon as the function returns it.
+    waiting
+        The calls that are still to be made.
+    code
+        Digest of the source of the function; None if it is unknown.
+    failures
+        Key of a call -> why it has no answer.
+    done
+        Number of calls that have an answer.
+    problem
+        An exception of the store, which ends the run; None if there is none.
+    owner
+        Name of this run in the store, for its claims.
+    stopped
+        Set when no further call is to be made.
+    """
 
     function: Callable[..., Any]
     store: Store
@@ -332,7 +361,7 @@ class _Work:
     code: str | None = None
     failures: dict[str, str] = field(default_factory=dict)
     done: int = 0
-    problem: BaseException | None = None  # of the store, which ends the run
+    problem: BaseException | None = None
     owner: str = field(default_factory=new_owner)
     stopped: threading.Event = field(default_factory=threading.Event)
 
@@ -346,7 +375,8 @@ class _Work:
             claim = self.store.claim(call.key, self.owner)
             if claim == "stored":
                 self.done += 1
-            elif claim == "theirs":  # Another process is making this call.
+            elif claim == "theirs":
+                # Another process is making this call. Its answer will be in the store.
                 self.waiting.append(call)
                 time.sleep(LOOK_AGAIN)
             else:
@@ -375,7 +405,8 @@ class _Work:
             reply = _reply(call, result, seconds, self.code)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # also SystemExit and CancelledError of the function
+        except BaseException as error:
+            # Whatever the function raises, also SystemExit and CancelledError, is the reason of this call.
             self.failures[call.key] = _reason(error)
             self.store.note_failures({call.key: self.failures[call.key]})
             return
@@ -384,6 +415,7 @@ class _Work:
 
     def _result(self, arguments: Mapping[str, Any]) -> Any:
         """What the function returns. If it is asynchronous, this waits for its result."""
+        # An argument that can only be passed by position has the empty name, see `_sources`.
         named = {name: value for name, value in arguments.items() if name}
         positional = [value for name, value in arguments.items() if not name]
         result = self.function(*positional, **named)
@@ -430,14 +462,15 @@ def _carry_out(work: _Work, n_calls: int, n_stored: int, at_once: int, show: boo
         """Show in the bar how many calls are done and how many failed."""
         bar.set_postfix({"failed": len(work.failures)}, refresh=False)
         n_finished = n_stored + work.done + len(work.failures)
-        bar.update(n_finished - bar.n)  # The bar takes the difference.
+        # The bar takes the difference from the last count.
+        bar.update(n_finished - bar.n)
 
     renewal = threading.Thread(target=work.renew, daemon=True)
     renewal.start()
-    threads = [
-        threading.Thread(target=work.in_thread, name="ragnb-pipeline", daemon=True)
-        for _ in range(min(at_once, n_calls))
-    ]
+    # A daemon thread does not keep the process alive if the function never returns.
+    threads = []
+    for _ in range(min(at_once, n_calls)):
+        threads.append(threading.Thread(target=work.in_thread, name="ragnb-pipeline", daemon=True))
     with bar:
         try:
             if at_once == 1:
@@ -452,7 +485,8 @@ def _carry_out(work: _Work, n_calls: int, n_stored: int, at_once: int, show: boo
                     else:
                         time.sleep(0.05)
                     advance()
-        finally:  # also after Ctrl-C or the stop button; what was received is stored already
+        finally:
+            # This also happens after Ctrl-C or the stop button. What was received is stored already.
             work.stopped.set()
             renewal.join()
             work.store.release_claims(work.owner)
@@ -479,18 +513,18 @@ def _reply(call: _Call, result: Any, seconds: float, code: str | None) -> Reply:
         )
     # All other entries become columns of their own.
     left_out = {"response", *COUNTS, *PROTECTED}
-    others = {
-        str(name): value
-        for name, value in fields.items()
-        if name not in left_out and not is_missing(value)
-    }
+    columns: dict[str, Any] = {}
+    for name, value in fields.items():
+        if name not in left_out and not is_missing(value):
+            columns[str(name)] = value
     if response and response.strip():
-        others.pop("reason", None)  # A reason says why there is no answer.
-    if "passages" in others:
-        others["passages"] = passage_texts(others["passages"])
+        # A reason says why there is no answer, and here is one.
+        columns.pop("reason", None)
+    if "passages" in columns:
+        columns["passages"] = passage_texts(columns["passages"])
     extra: dict[str, Any] = {}
-    if others:
-        extra["result"] = _plain(others, text_of_others=True)
+    if columns:
+        extra["result"] = _plain(columns, text_of_others=True)
     if code is not None:
         extra["code"] = code
     return Reply(
@@ -510,7 +544,9 @@ def _count(name: str, value: Any) -> int | None:
     if is_missing(value):
         return None
     number = value.item() if isinstance(value, np.generic) else value
-    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < 2**63:
+    # True is an int of Python. SQLite stores numbers below 2 to the power of 63.
+    is_number = isinstance(number, int | float) and not isinstance(number, bool)
+    if not is_number or not 0 <= number < 2**63:
         raise TypeError(f"{name!r} must be a number of tokens of at least 0, got {value!r:.60}")
     return int(number)
 
@@ -535,15 +571,18 @@ def _with_results(frame: pd.DataFrame, replies: Mapping[str, Reply]) -> pd.DataF
     for name in names:
         # A row without this entry keeps the cell of the example.
         cells_before = frame[name] if name in frame else [None] * len(frame)
-        cells = [
-            result.get(name, before) for result, before in zip(results, cells_before, strict=True)
-        ]
+        cells = []
+        for result, cell_before in zip(results, cells_before, strict=True):
+            cells.append(result.get(name, cell_before))
         frame[name] = pd.Series(cells, frame.index, dtype=object).infer_objects()
     return frame
 
 
 def _closing_line(reasons: Mapping[str, Any], calls: Mapping[str, _Call], seconds: float) -> str:
-    """The report of the run in one line. ``reasons`` has None for a question that was answered."""
+    """The report of the run in one line.
+
+    ``reasons`` has None for a question that was answered, by key. ``calls`` are those that were made in this run.
+    """
     failures = [reason for reason in reasons.values() if reason is not None]
     stored = [key for key in reasons if key not in calls and reasons[key] is None]
     from_store = f" ({len(stored):,} from the store)" if stored else ""

@@ -61,15 +61,18 @@ class Recording:
 
 
 def _rgb(sample: str, model: str, *arms: dict[str, Any]) -> Recording:
-    """A recording of several arms of RGB. Each has arguments of `run_rgb`, and may have a ``judgement`` of the replies."""
+    """A recording of several arms of RGB, which are runs under different conditions.
+
+    Each has arguments of `run_rgb`, and may have a ``judgement`` of the replies.
+    """
 
     def run(model: str, **options: Any) -> Iterator[pd.DataFrame]:
         """Run every arm, and judge its responses if the arm says so."""
         examples = load_rgb(sample)
         for arm in arms:
             judgement = arm.get("judgement")
-            settings = {name: value for name, value in arm.items() if name != "judgement"}
-            responses = run_rgb(examples, model=model, **settings, **options)
+            arguments = {name: value for name, value in arm.items() if name != "judgement"}
+            responses = run_rgb(examples, model=model, **arguments, **options)
             if judgement:
                 responses = judge_responses(
                     responses, judgement, model=model, **_RECORDED, **options
@@ -97,8 +100,8 @@ def _judged(
     def run(model: str, **options: Any) -> Iterator[pd.DataFrame]:
         """Judge the responses of the other recording."""
         responses = recorded_responses(recording)
-        chosen = responses["system"].isin(systems) & responses["language"].isin(languages)
-        responses = responses[chosen].reset_index(drop=True)
+        is_judged = responses["system"].isin(systems) & responses["language"].isin(languages)
+        responses = responses[is_judged].reset_index(drop=True)
         yield judge_responses(responses, judgement, model=model, **_RECORDED, **options)
 
     return run
@@ -109,7 +112,8 @@ def _judged_evouna(model: str, **options: Any) -> Iterator[pd.DataFrame]:
     items = pd.read_csv(data_file("judged_evouna.items.csv"))
     study = load_study("evouna-nq")
     answers = items.merge(study, on=["example_id", "system"], how="left")
-    answers.attrs = study.attrs  # merge keeps those of `items`.
+    # `merge` keeps the attributes of `items`, and the source is an attribute of the study.
+    answers.attrs = study.attrs
     yield judge_responses(answers, "bare_correctness", model=model, **_RECORDED, **options)
 
 
@@ -119,12 +123,12 @@ def _facts(model: str, **options: Any) -> Iterator[pd.DataFrame]:
     FActScore's annotators looked at Wikipedia, which the study does not contain.
     """
     biographies = load_study("factscore").query("parts.notna()")
-    other = biographies.query("system == 'PerplexityAI'").set_index("example_id")["response"]
-    chosen = biographies.query("system == 'ChatGPT' and example_id in @other.index")
-    # Each fact takes one request.
-    chosen = chosen[chosen["parts"].str.len() <= 20]
-    chosen = chosen.assign(passages=[[other[name]] for name in chosen["example_id"]])
-    yield label_parts(one_row_per_part(chosen), "claims", model=model, **_RECORDED, **options)
+    passages = biographies.query("system == 'PerplexityAI'").set_index("example_id")["response"]
+    chatgpt = biographies.query("system == 'ChatGPT' and example_id in @passages.index")
+    # Each fact takes one request. Without the longest biographies, the recording stays small.
+    short = chatgpt[chatgpt["parts"].str.len() <= 20]
+    short = short.assign(passages=[[passages[person]] for person in short["example_id"]])
+    yield label_parts(one_row_per_part(short), "claims", model=model, **_RECORDED, **options)
 
 
 def _labelled_trace(model: str, **options: Any) -> Iterator[pd.DataFrame]:
@@ -133,9 +137,9 @@ def _labelled_trace(model: str, **options: Any) -> Iterator[pd.DataFrame]:
     Without a repair turn, each record takes one or two requests; see `ragnb.experiments.trace.ASKS`.
     """
     records = load_study("ragbench-delucionqa")
-    short = records["passages"].str.join(" ").str.len() < LABELLED_TRACE_MAX_CHARACTERS
-    chosen = records[short].reset_index(drop=True)
-    yield label_trace(chosen, model=model, parameters=TRACE_PARAMETERS, repair=False, **options)
+    n_characters = records["passages"].str.join(" ").str.len()
+    short = records[n_characters < LABELLED_TRACE_MAX_CHARACTERS].reset_index(drop=True)
+    yield label_trace(short, model=model, parameters=TRACE_PARAMETERS, repair=False, **options)
 
 
 # Arguments of `run_rgb` that several arms share.
@@ -248,8 +252,8 @@ def recorded_responses(name: str) -> pd.DataFrame:
     provenance = recorded_provenance(name)
     with recorded_store(name) as store:
         replay = {"store": store, "offline": True, "progress": False, "keep_empty": True}
-        parts = RECORDINGS[name].run(provenance["model"], **replay)
-        responses = pd.concat(parts, ignore_index=True)
+        responses_of_arms = RECORDINGS[name].run(provenance["model"], **replay)
+        responses = pd.concat(responses_of_arms, ignore_index=True)
     responses.attrs["model"] = provenance
     return responses
 

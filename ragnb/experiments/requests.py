@@ -54,8 +54,8 @@ def question_requests(
     --------
     >>> from ragnb import load_study
     >>> turns = load_study("mtrag").query("system == 'reference' and turn == 2")
-    >>> asked = question_requests(turns, prompt="closed_book")["messages"].iloc[0]
-    >>> [message["role"] for message in asked]
+    >>> messages = question_requests(turns, prompt="closed_book")["messages"].iloc[0]
+    >>> [message["role"] for message in messages]
     ['user', 'assistant', 'user']
     """
     require_columns(examples, ["question"], "question_requests")
@@ -73,9 +73,11 @@ def with_requests(
 ) -> pd.DataFrame:
     """Add one request to each row: ``messages`` or ``prompt``, ``template, parameters``.
 
-    Each prompt is a pair: the template, and the template with its fields filled in. If the frame has
-    a ``history``, its turns come directly before the question.
+    Each prompt is a pair: the template, and the template with its fields filled in, which is a list of
+    messages or, for a completion, a text. If the frame has a ``history``, its turns come directly before the
+    question. ``parameters`` are the same for all rows.
     """
+    # The prompts of a frame are of one kind: messages, or a text that the model continues.
     is_completion = any(template.kind == "completion" for template, _ in prompts)
     rendered = [text for _, text in prompts]
     # After its answer, a base model would continue with another question.
@@ -87,6 +89,7 @@ def with_requests(
         if not is_completion:
             conversations = []
             for messages, history in zip(rendered, histories, strict=True):
+                # The last message is the question.
                 *instructions, question = messages
                 conversations.append([*instructions, *history, question])
             rendered = conversations
@@ -94,7 +97,7 @@ def with_requests(
     cells: dict[str, Any] = {
         column: pd.Series(rendered, frame.index, dtype=object),
         "template": [template.id for template, _ in prompts],
-        # Your own parameters precede the stop.
+        # A stop in the parameters of the user replaces this one.
         "parameters": [{**stop, **parameters} for _ in prompts],
     }
     return frame.drop(columns=["messages", "prompt"], errors="ignore").assign(**cells)

@@ -112,15 +112,21 @@ def multilingual_contexts(examples: pd.DataFrame, ranking: pd.DataFrame) -> pd.D
         one of them twice.
     """
     columns = ["example_id", "rank", "passage_id", "cosine"]
-    what = "the ranking of multilingual_contexts"
-    require_columns(ranking, columns, what, unique=["example_id", "passage_id"])
+    name = "the ranking of multilingual_contexts"
+    require_columns(ranking, columns, name, unique=["example_id", "passage_id"])
     passages = _passages(examples).set_index("passage_id")
-    unknown = ranking.loc[~ranking["passage_id"].isin(passages.index), "passage_id"]
-    without = examples.loc[~examples["example_id"].isin(ranking["example_id"]), "example_id"]
-    if len(unknown) or len(without):
-        problem = "contains passages that no example has" if len(unknown) else "lacks examples"
-        first = unknown.iloc[0] if len(unknown) else without.iloc[0]
-        raise InputError(f"{what} {problem}, such as {first!r}; rank the passages again")
+    is_known = ranking["passage_id"].isin(passages.index)
+    is_ranked = examples["example_id"].isin(ranking["example_id"])
+    if not is_known.all():
+        first_unknown = ranking.loc[~is_known, "passage_id"].iloc[0]
+        raise InputError(
+            f"{name} contains passages that no example has, such as {first_unknown!r}; rank the passages again"
+        )
+    if not is_ranked.all():
+        first_missing = examples.loc[~is_ranked, "example_id"].iloc[0]
+        raise InputError(
+            f"{name} lacks examples, such as {first_missing!r}; rank the passages again"
+        )
     # One row per example, with lists in the order of the ranks.
     ranked_passages = ranking.sort_values("rank").join(passages, on="passage_id")
     contexts = ranked_passages.groupby("example_id").agg(list)
@@ -153,13 +159,15 @@ def require_examples(frame: pd.DataFrame, *lists: str) -> None:
 
 
 def _passages(examples: pd.DataFrame) -> pd.DataFrame:
-    """All passages of the examples: ``passage_id, text, language, owner`` (the row of its example)."""
+    """All passages of the examples: ``passage_id, text, language, owner``.
+
+    ``owner`` is the position of the row of the example that has the passage.
+    """
     require_examples(examples)
     passages_of_rows = passage_column(examples, "examples")
     rows = []
-    for owner, (row, passages) in enumerate(
-        zip(examples.to_dict("records"), passages_of_rows, strict=True)
-    ):
+    examples_and_passages = zip(examples.to_dict("records"), passages_of_rows, strict=True)
+    for owner, (row, passages) in enumerate(examples_and_passages):
         for place, text in enumerate(passages or ()):
             rows.append((f"{row['example_id']}#{place}", text, row["language"], owner))
     if not rows:
@@ -170,12 +178,16 @@ def _passages(examples: pd.DataFrame) -> pd.DataFrame:
 
 
 def _vectors(texts: Sequence[str], kind: str, embedding: Embedding) -> NDArray[Any]:
-    """The embeddings of texts. InputError is raised unless there is one vector of length 1 for each text."""
+    """The embeddings of texts. InputError is raised unless there is one vector of length 1 for each text.
+
+    ``kind`` is ``"query"`` or ``"passage"``.
+    """
     vectors = np.asarray(embedding(list(texts), kind=kind))
-    # Vectors of low precision have a length of about 1.
-    has_unit_vectors = len(vectors) == len(texts) and np.allclose(
-        (vectors**2).sum(axis=1), 1, atol=0.02
-    )
+    has_unit_vectors = False
+    if len(vectors) == len(texts):
+        # Vectors of low precision have a length of about 1.
+        squared_lengths = (vectors**2).sum(axis=1)
+        has_unit_vectors = np.allclose(squared_lengths, 1, atol=0.02)
     if not has_unit_vectors:
         raise InputError(
             f"an embedding must give one vector of Euclidean norm 1 for each of {len(texts)} texts, "

@@ -1,6 +1,7 @@
 """Run RGB's four abilities on an OpenAI-compatible endpoint and collect the responses in a frame."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -211,8 +212,7 @@ def run_counterfactual_robustness(
         "correct_rate": 0.0,
         "prompt": closed_book_prompt,
     }
-    runs = [
-        run_rgb(examples, "counterfactual_robustness", model=model, **(options | changes))
-        for changes in ({}, without_passages)
-    ]
-    return pd.concat(runs, ignore_index=True)
+    run_ability = partial(run_rgb, examples, "counterfactual_robustness", model=model)
+    with_passages = run_ability(**options)
+    closed_book = run_ability(**{**options, **without_passages})
+    return pd.concat([with_passages, closed_book], ignore_index=True)

@@ -120,15 +120,18 @@ def label_trace(
     options = one_budget(options)
     rows = _unlabelled(responses)
     for _ in range(ASKS):
+        # The rows that have a request to send: at first all that can be labelled, then those with a fault.
         waiting = [row for row in rows if row["messages"]]
         if waiting:
             requests = _requests(waiting, parameters)
             replies = complete_structured(requests, TraceLabels, model=model, **options)
             for row, reply in zip(waiting, replies.to_dict("records"), strict=True):
+                # This adds the labels to the row, and the next request if they have a fault.
                 _read_labels(reply, row, model)
+    # Of a row, only the columns of `ADDED` are taken, so that the messages are left out.
     added = pd.DataFrame(rows, responses.index, ADDED, dtype=object)
-    others = [name for name in responses if name not in ADDED]
-    return responses[others].assign(**added)
+    other_columns = [name for name in responses if name not in ADDED]
+    return responses[other_columns].assign(**added)
 
 
 @accepts()
@@ -168,10 +171,11 @@ def labels_as_replies(
     ['c']
     """
     require_columns(records, _NEEDED_LABELS, "a replay of labels")
-    contents = [
-        json.dumps(_published_labels(cells, place), ensure_ascii=False)
-        for place, cells in enumerate(records.to_dict("records"))
-    ]
+    # The reply to each record, as the JSON that a judge would send.
+    contents = []
+    for place, cells in enumerate(records.to_dict("records")):
+        labels = _published_labels(cells, place)
+        contents.append(json.dumps(labels, ensure_ascii=False))
     store = Store(":memory:")
     rows = _unlabelled(records)
     # Labels with a fault are requested twice, and the published labels are the reply both times.
@@ -190,7 +194,7 @@ def labels_as_replies(
 
 
 def _published_labels(cells: Mapping[str, Any], place: int) -> dict[str, Any]:
-    """The labels of a record in the form of a judge's reply."""
+    """The labels of a record in the form of a judge's reply. ``place`` is the number of its row, for messages."""
     labels = {name: as_lists(present(cells.get(name))) for name in TraceLabels.model_fields}
     missing = [name for name in _NEEDED_LABELS if labels[name] is None]
     if missing:
@@ -233,6 +237,7 @@ def _unlabelled(responses: pd.DataFrame) -> list[dict[str, Any]]:
             documents = keyed_sentences(passages)
         if sentences is None and response is not None:
             sentences = keyed_response(response)
+        # The first reason that applies counts.
         problems = {
             "there is no question": not isinstance(question, str),
             "there are no passages": documents is None,
@@ -254,14 +259,15 @@ def _unlabelled(responses: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _read_labels(reply: Mapping[str, Any], row: dict[str, Any], model: str) -> None:
-    """Keep the labels of a reply in a row unless it has better ones. If the labels have a fault, add the next request.
+    """Put the labels of a reply into a row unless it has better ones. If the labels have a fault, add the next request.
 
-    `label_trace` says which labels are kept.
+    `label_trace` says which labels are kept. ``row`` is changed: it has the columns of `ADDED`, and the ``messages`` of the
+    next request, which are empty if there is none.
     """
     row["label_keys"] += reply_keys(reply)
     messages = row["messages"]
     row["messages"] = []
-    # An earlier reply may have had labels.
+    # An earlier reply may have had labels. Only the labels that are kept have the name of their judge.
     is_labelled = row["annotating_model_name"] is not None
     record = reply["record"]
     if record is None:
@@ -297,11 +303,11 @@ def _gap(support: Sequence[Mapping[str, Any]], response_keys: Sequence[str]) -> 
             "sentence_support_information has neither supporting_sentence_keys nor fully_supported "
             f"for {_quoted(unknown)}"
         )
-    # A sentence may be labelled twice.
+    # A sentence may be labelled twice, and then all of its labels must be equal.
     verdicts: dict[str, set[Any]] = {}
     for label, (key, supported) in zip(support, supported_sentences(support), strict=True):
         verdicts.setdefault(key, set()).add((supported, label.get("fully_supported")))
-    contradicting = [key for key, different in verdicts.items() if len(different) > 1]
+    contradicting = [key for key, verdicts_of_key in verdicts.items() if len(verdicts_of_key) > 1]
     if contradicting:
         return f"sentence_support_information contradicts itself about {_quoted(contradicting)}"
     return None

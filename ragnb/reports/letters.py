@@ -46,17 +46,16 @@ class LetterDisplay(Report):
         keys = [name for name in self.groups if name not in ("letter", "systems")]
         texts = []
         for values, rows in self.groups.groupby(keys, sort=False, dropna=False):
-            where = ", ".join(map(str, values))
-            if len(rows) == 1 and len(rows["systems"].iloc[0]) > 1:
-                texts.append(
-                    f"{where}: the data separate none of {enumeration(rows['systems'].iloc[0])}."
-                )
-                continue
-            several = [enumeration(systems) for systems in rows["systems"] if len(systems) > 1]
-            if several:
-                texts.append(f"{where}: not separated are {'; '.join(several)}.")
+            subject = ", ".join(map(str, values))
+            # A group of one system is one that is separated from all others.
+            groups = [enumeration(systems) for systems in rows["systems"] if len(systems) > 1]
+            if not groups:
+                texts.append(f"{subject}: every pair of systems is separated.")
+            elif len(rows) == 1:
+                # The only group contains all systems.
+                texts.append(f"{subject}: the data separate none of {groups[0]}.")
             else:
-                texts.append(f"{where}: every pair of systems is separated.")
+                texts.append(f"{subject}: not separated are {'; '.join(groups)}.")
         return " ".join(texts)
 
 
@@ -104,44 +103,45 @@ def letter_display(comparisons: pd.DataFrame) -> LetterDisplay:
     columns = list(comparisons)
     # Columns before the metric are those of the cells.
     keys = columns[: columns.index("metric") + 1]
-    tables, groups, n_undefined = [], [], 0
+    table_rows: list[dict[Any, Any]] = []
+    group_rows: list[dict[Any, Any]] = []
+    n_undefined = 0
     for values, rows in comparisons.groupby(keys, sort=False, dropna=False):
         cell = dict(zip(keys, values, strict=True))
         systems = _systems(rows)
+        # A pair is the same whichever of its systems is the baseline.
         pairs = {frozenset(pair) for pair in zip(rows["system"], rows["baseline"], strict=True)}
-        n_all = len(systems) * (len(systems) - 1) // 2
-        if len(pairs) < n_all or len(pairs) < len(rows):
+        n_pairs_of_all = len(systems) * (len(systems) - 1) // 2
+        is_repeated = len(pairs) < len(rows)
+        if len(pairs) < n_pairs_of_all or is_repeated:
             raise InputError(
-                f"letter_display needs each pair of the {len(systems)} systems once ({n_all} pairs), "
+                f"letter_display needs each pair of the {len(systems)} systems once ({n_pairs_of_all} pairs), "
                 f"got {len(rows)} rows of {cell['metric']}; call ragnb.compare without baseline="
             )
         n_undefined += int(rows["p_adjusted"].isna().sum())
+        # An undefined p-value is nan, which is not below the level.
         is_separated = rows["p_adjusted"] < 1 - rows["confidence_level"]
-        separated = rows.loc[is_separated, ["system", "baseline"]].itertuples(
-            index=False, name=None
-        )
-        of_cell = inseparable_groups(list(systems), separated)
-        letters = _letters(len(of_cell))
-        letters_by_system = letters_of(systems, of_cell)
-        tables += [
-            {**cell, "system": system, "mean": mean, "letters": letters_by_system[system]}
-            for system, mean in systems.items()
-        ]
-        groups += [
-            {**cell, "letter": letter, "systems": group}
-            for letter, group in zip(letters, of_cell, strict=True)
-        ]
-    level = 1 - comparisons["confidence_level"].iloc[0]
+        separated_rows = rows.loc[is_separated, ["system", "baseline"]]
+        separated = separated_rows.itertuples(index=False, name=None)
+        groups = inseparable_groups(list(systems), separated)
+        letters_by_system = letters_of(systems, groups)
+        for system, mean in systems.items():
+            letters = letters_by_system[system]
+            table_rows.append({**cell, "system": system, "mean": mean, "letters": letters})
+        for letter, group in zip(_letters(len(groups)), groups, strict=True):
+            group_rows.append({**cell, "letter": letter, "systems": group})
+    # Twelve decimals remove the error of floats: 1 - 0.95 is 0.05000000000000004.
+    alpha = round(1 - comparisons["confidence_level"].iloc[0], 12)
     correction = ""
     if "correction" in comparisons:
         correction = f" after {str(comparisons['correction'].iloc[0]).capitalize()}'s correction"
     note = (
         f"Two systems share a letter if their difference is not significant{correction} at the "
-        f"{percent(round(level, 12))} level (Piepho 2004). They are not shown to be equally good."
+        f"{percent(alpha)} level (Piepho 2004). They are not shown to be equally good."
     )
     if n_undefined:
         note += f" {n_undefined} pairs have no test, and count as not separated."
-    return LetterDisplay(pd.DataFrame(tables), pd.DataFrame(groups), note)
+    return LetterDisplay(pd.DataFrame(table_rows), pd.DataFrame(group_rows), note)
 
 
 def letters_of(
@@ -160,30 +160,30 @@ def letters_of(
 
 
 def _letters(n: int) -> list[str]:
-    """The first letters, small ones first; after 52, they have a dot in front."""
+    """The first ``n`` letters, small ones before capitals. After these 52, they come again with a dot in front."""
     n_letters = len(ascii_letters)
     return ["." * (number // n_letters) + ascii_letters[number % n_letters] for number in range(n)]
 
 
 def _systems(rows: pd.DataFrame) -> dict[Any, float]:
-    """The systems of a cell with their means, the best one first."""
-    record = record_of(
-        str(rows["metric"].iloc[0]), str(rows.get("signature", pd.Series([""])).iloc[0])
-    )
+    """The systems of a cell with their means, the best one first. A mean that is not in the rows is nan."""
+    signature = str(rows["signature"].iloc[0]) if "signature" in rows else ""
+    record = record_of(str(rows["metric"].iloc[0]), signature)
+    # Of a metric that ragnb does not know, higher values are taken as better.
     higher_is_better = record is None or record.higher_is_better
     order = list(dict.fromkeys([*rows["baseline"], *rows["system"]]))
     means = dict.fromkeys(order, float("nan"))
     if {"mean", "baseline_mean", "n_pairs"} <= set(rows):
+        # The comparison with the most pairs comes last, so that its means are the ones that remain.
         for row in rows.sort_values("n_pairs", kind="stable").to_dict("records"):
             means[row["system"]] = row["mean"]
             means[row["baseline"]] = row["baseline_mean"]
         ranking = pd.Series(means, dtype=float)
     else:
-        # Corrected differences have no means. The mean difference from all others has the same order.
-        total = pd.Series(0.0, order)
+        # Corrected differences have no means. The sum of the differences from all others has the same order.
+        ranking = pd.Series(0.0, order)
         for row in rows.to_dict("records"):
-            total[row["system"]] += row["difference"]
-            total[row["baseline"]] -= row["difference"]
-        ranking = total
+            ranking[row["system"]] += row["difference"]
+            ranking[row["baseline"]] -= row["difference"]
     ordered = ranking.sort_values(ascending=not higher_is_better, kind="stable").index
     return {system: means[system] for system in ordered}

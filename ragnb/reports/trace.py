@@ -310,11 +310,11 @@ def _pair_rows(common: _CommonRecords, level: float) -> Iterator[dict[str, Any]]
 
 def _require_verdicts(labels: Floats, name: str) -> None:
     """Raise InputError unless the labels of adherence are 0 or 1."""
-    others = labels[np.isfinite(labels) & ~np.isin(labels, (0, 1))]
-    if len(others):
+    not_allowed = labels[np.isfinite(labels) & ~np.isin(labels, (0, 1))]
+    if len(not_allowed):
         raise InputError(
-            f"trace_report needs labels of adherence that are 0 or 1, got {len(others)} others in "
-            f"{name}, such as {others[0]:g}"
+            f"trace_report needs labels of adherence that are 0 or 1, got {len(not_allowed)} others in "
+            f"{name}, such as {not_allowed[0]:g}"
         )
 
 
