@@ -262,10 +262,12 @@ class Changes(Report):
     def _tables_and_lines(self) -> TablesAndLines:
         flipped = self.flipped
         columns = list(flipped)
-        identifying = columns[: columns.index(BEFORE)]
-        if "question" in flipped and (flipped["question"] == flipped["example_id"]).all():
-            identifying.remove("question")
-        texts = flipped[[*identifying, BEFORE, AFTER, "change"]].head(_SHOWN)
+        identifying = [name for name in columns[: columns.index(BEFORE)] if name != "question"]
+        # The question comes last, so that both texts are in view.
+        last = [name for name in ("question",) if name in flipped]
+        if last and (flipped["question"] == flipped["example_id"]).all():
+            last = []
+        texts = flipped[[*identifying, BEFORE, AFTER, "change", *last]].head(_SHOWN)
         difference = [
             "metric", "system", "baseline", "n_pairs", "n_dropped", "baseline_mean", "mean", "difference",
             "low", "high", "interval", "confidence_level", "test", "p_adjusted",

@@ -17,8 +17,9 @@ from ragnb.scoring.columns import numbers
 from ragnb.stats.confirmation import confirmation_plan
 
 JUDGE, COVERAGE = "the judge's verdicts", "conformal deferral"
-# What the labels show about the judge.
-NOTHING_CHANGED, TRUSTED, NOT_SHOWN, NEEDED = "no change", "trusted", "not shown", "labels needed"
+# What the labels show about the judge, and whether there are enough of them.
+NOTHING_CHANGED, BELOW, NOT_SHOWN = "no change", "below the limit", "not shown"
+NEEDED, ENOUGH = "labels needed", "enough labels"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -32,7 +33,9 @@ class DeferralPlan(Report):
         of the run after the change, ``n_changed`` of them, ``n_kept`` (labels from before that stay
         valid, because the text is equal), ``n_new`` (labels of changed answers that are there),
         ``n_needed`` (labels in total: of changed answers for the judge, of any answers for the
-        deferral), ``n_more`` (labels still to collect) and ``state``.
+        deferral), ``n_more`` (labels still to collect) and ``state``: ``"labels needed"``, or
+        ``"enough labels"`` for the deferral. For the judge, it is ``"no change"`` if no answer changed,
+        ``"below the limit"`` if enough labels show that of its error rate, and else ``"not shown"``.
     to_label
         Changed answers without a label, drawn at random for the judge: label these.
     sentences
@@ -173,7 +176,7 @@ def _for_judge(
     p_value = float(hypergeom.cdf(n_new_wrong, row["n_changed"], n_too_many, len(new)))
     state = NEEDED
     if not n_more:
-        state = TRUSTED if p_value <= 1 - confidence_level else NOT_SHOWN
+        state = BELOW if p_value <= 1 - confidence_level else NOT_SHOWN
     sentences = [
         before,
         f"Label {plan.n_labels:,} of the {row['n_changed']:,} changed answers, drawn at random: if the "
@@ -182,7 +185,7 @@ def _for_judge(
         f"happens with probability {plan.power:.2f}.",
     ]
     if len(new):
-        shows = "shows" if state == TRUSTED else "does not show"
+        shows = "shows" if state == BELOW else "does not show"
         result = f" This {shows} it." if not n_more else f" {n_more:,} more are needed."
         sentences.append(
             f"{len(new):,} are labelled, and the judge is wrong on {n_new_wrong:,}.{result}"
@@ -236,7 +239,7 @@ def _for_coverage(
             f"Label the {n_lost:,} changed answers among them and {n_needed - n_labelled:,} answers to "
             "other questions that are drawn at random."
         )
-    state = NEEDED if n_more else TRUSTED
+    state = NEEDED if n_more else ENOUGH
     if n_needed > len(rows):
         sentences.append(f"There are only {len(rows):,} answers, so a larger tolerance is needed.")
     return row | {"n_needed": n_needed, "n_more": n_more, "state": state}, sentences

@@ -61,7 +61,7 @@ def test_without_a_change_no_label_is_needed():
     assert plan.needs["n_more"].tolist() == [0, 0]
 
 
-@pytest.mark.parametrize(("n_wrong_now", "state"), [(0, "trusted"), (30, "not shown")])
+@pytest.mark.parametrize(("n_wrong_now", "state"), [(0, "below the limit"), (30, "not shown")])
 def test_new_labels_decide(n_wrong_now, state):
     before, after = runs()
     label = np.where(np.arange(N) < 120, 1.0, np.nan)
@@ -109,7 +109,9 @@ def test_a_judge_that_became_worse_is_seldom_trusted():
         label = np.where(place < n_needed, 1.0, np.nan)
         judged = np.where(place < n_wrong, 0.0, 1.0)
         row = needs(plan_of(before, after.assign(label=label, judged_correct=judged)))
-        assert (row["the judge's verdicts"]["state"] == "trusted") == (n_wrong <= plan.most_errors)
+        assert (row["the judge's verdicts"]["state"] == "below the limit") == (
+            n_wrong <= plan.most_errors
+        )
 
 
 def test_a_plan_is_displayed():
