@@ -1,8 +1,13 @@
 """Garbage collection that waits while a large file is read."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @contextmanager
@@ -23,3 +28,18 @@ def collection_paused() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+def without_collection(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function so that garbage collection waits while it runs.
+
+    A warning of the function then names the line of the user. With `collection_paused` as the decorator,
+    it would name a line of Python's contextlib, which is outside the package.
+    """
+
+    @wraps(function)
+    def paused(*args: P.args, **kwargs: P.kwargs) -> R:
+        with collection_paused():
+            return function(*args, **kwargs)
+
+    return paused

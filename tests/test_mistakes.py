@@ -270,6 +270,7 @@ CREATED_BY_RAGNB = {
         "AnnotationReport",
         "Changes",
         "DeferralPlan",
+        "ErrorReport",
         "LetterDisplay",
         "ConfirmationPlan",
     ),

@@ -52,7 +52,7 @@ from ragnb.datasets.reading import read_frame
 from ragnb.datasets.renaming import mapped
 from ragnb.datasets.sources import git_blob_sha1
 from ragnb.errors import CallError, InputError
-from ragnb.garbage import collection_paused
+from ragnb.garbage import without_collection
 from ragnb.metrics.references import reference_parts
 from ragnb.printing import warn
 from ragnb.replies import no_answer, reasoning_apart
@@ -74,7 +74,7 @@ EMPTY_ANSWERS = ("squad", "lbrag")
     format=tuple(FORMATS),
     language=as_language,
 )
-@collection_paused()
+@without_collection
 def load_responses(
     source: str | Path | pd.DataFrame | Sequence[str | Path],
     columns: Mapping[str, str] | None = None,
@@ -351,8 +351,8 @@ def _load(
 
 def _origin(file: Path) -> dict[str, str]:
     """The name of a file, and its checksum, by which others can see that they have the same file."""
-    # A folder of Arrow files has no content of its own.
-    if file.is_dir():
+    # A folder of Arrow files has no content of its own, and standard input can be read only once.
+    if not file.is_file():
         return {"name": file.name}
     return {"name": file.name, "git_sha1": git_blob_sha1(file.read_bytes())}
 
