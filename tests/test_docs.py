@@ -48,6 +48,7 @@ def test_the_blocks_that_run_are_found():
         "Label fifty answers",
         "Hand out answers to be graded",
         "Gather the labels of a class",
+        "What goes wrong: error analysis",
         "Calibrate a judge",
         "Correct a difference with a few labels",
         "Answers that people labelled",

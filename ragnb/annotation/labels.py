@@ -158,11 +158,11 @@ def task_of(frame: pd.DataFrame) -> Task:
     return task
 
 
-@accepts(task=("trace", "verdict"))
-def recorded_passes(task: str) -> tuple[Path, Path]:
-    """Return the paths of two logs in which ragnb's authors labelled the same items.
+@accepts(task=("trace", "verdict", "error_analysis"))
+def recorded_passes(task: str) -> tuple[Path, ...]:
+    """Return the paths of the logs in which ragnb's authors labelled some items: two people, or one for error analysis.
 
-    They did not see each other's labels. But they also wrote the guideline, so they probably agree more than independent
+    The two did not see each other's labels. But they also wrote the guideline, so they probably agree more than independent
     annotators would. No other person took part. The times show when the labels were entered.
 
     Parameters
@@ -170,12 +170,15 @@ def recorded_passes(task: str) -> tuple[Path, Path]:
     task
         - ``"trace"``: all responses of ``load_ragbench("sample-ragbench")``
         - ``"verdict"``: replies of ``ragnb.load_study("sample-labelled-en")`` on which an ensemble abstained (notebook 12)
+        - ``"error_analysis"``: 52 rejected answers of ``ragnb.load_study("evouna-nq")`` (notebook 18). One person read them,
+          and entered notes and tags afterwards, so that the times in this log mean nothing.
 
     >>> [path.name for path in recorded_passes("trace")]
     ['trace.first.jsonl', 'trace.second.jsonl']
     """
     folder = Path(__file__).parent / "data"
-    return folder / f"{task}.first.jsonl", folder / f"{task}.second.jsonl"
+    passes = ["first"] if task == "error_analysis" else ["first", "second"]
+    return tuple(folder / f"{task}.{name}.jsonl" for name in passes)
 
 
 # ---- labels next to responses --------------------------------------------------------------------

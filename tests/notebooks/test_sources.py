@@ -406,6 +406,40 @@ def test_agreement_works_with_my_own_logs(tmp_path, shown_with):
     assert not re.search(r"7 people|\b477\b|Katsis|llama|reference  ", shown)
 
 
+def test_errors_are_counted_in_my_own_answers(tmp_path, shown_with):
+    rng = np.random.default_rng(1)
+    rows = [
+        {"example_id": f"q/{k}", "system": system, "question": f"Question {k}", "references": ["yes"],
+         "response": f"{system} {k}", "verdict": int(k % 3 == 0)}
+        for k in range(60)
+        for system in ("old", "new")
+    ]  # fmt: skip
+    answers = pd.DataFrame(rows)
+    ragnb.write_table(answers, tmp_path / "mine.jsonl")
+    log = tmp_path / "me.sqlite"
+    read = answers[answers["verdict"] == 0].head(40)
+    session = AnnotationSession(read, "error_analysis", "me", log, id=["example_id", "system"])
+    tags = []
+    for item in session.items:
+        session.go(item.id)
+        tags.append(["too long"] if rng.random() < 0.6 else ["off topic", "too long"])
+        for tag in tags[-1]:
+            session.tag(tag)
+    session.close()
+    lines = [
+        f"answers = ragnb.load_responses({str(tmp_path / 'mine.jsonl')!r})",
+        f"log = {str(log)!r}",
+        'system, tag = "new", "off topic"',
+    ]
+    shown = shown_with("18", cells={"data": "\n".join(lines)})
+    assert "40 answers to 20 questions" in shown
+    count = sum("off topic" in given for given in tags[1::2])
+    assert f"{count} of 20: {count / 20:.2f}" in shown
+    assert "me read 40 of 120 responses" not in shown, "the report gets what was read"
+    assert "me read 40 of 40 responses" in shown
+    assert not re.search(r"ChatGPT|FiD|invented detail", shown)
+
+
 def test_published_numbers_are_checked_in_my_own_tables_and_labels(tmp_path, shown_with):
     """One biography in two has an irrelevant fact; 33.3 % of 7 responses cannot be right."""
     parts = facts("supported", "supported", "not supported", "irrelevant")
@@ -526,6 +560,7 @@ CHOSEN = {
     "14": "0.80, 0.79",
     "15": "4 %, 94 of 216, 252 of 671, 95 %, 0.437, 0.664, 0 %, 3 %",
     "17": "0.95, 0.03, 95 %, 1 %",
+    "18": "5 %, 0.05, 25 %, 37 %, 22 %",
 }
 """Numbers that the text of a notebook may contain, because they are chosen: levels and exercises. 15 quotes what is printed."""
 
