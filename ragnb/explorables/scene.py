@@ -58,7 +58,7 @@ class Frame(NamedTuple):
         return {
             "sentence": spelled(self.sentence),
             "chart": self.chart and self.chart.contents(),
-            "meters": [[name, f"{value:.2f}"] for name, value in self.meters.items()],
+            "meters": [[name, f"{value:z.2f}"] for name, value in self.meters.items()],
             "lines": [[look, spelled(text)] for look, text in self.lines],
             "picture": self.picture,
         }

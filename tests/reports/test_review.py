@@ -207,6 +207,21 @@ def test_an_undecided_order_has_the_p_value_after_the_correction():
     assert "after Holm's correction for 3 comparisons)" in finding.sentence
 
 
+def test_a_limit_that_is_printed_as_zero_has_no_sign():
+    noise = rng().normal(0, 1e-5, 40)
+    scores = pd.DataFrame(
+        {
+            "example_id": [*range(40)] * 2,
+            "system": ["a"] * 40 + ["b"] * 40,
+            "metric": "own.metric",
+            "value": [0.5] * 40 + list(0.5 + noise - noise.mean()),
+            "signature": "s",
+        }
+    )
+    (sentence,) = review(scores).findings["finding"]
+    assert "interval 0.000 to 0.000)" in sentence
+
+
 def test_the_best_two_systems_may_be_undecided():
     frame = study(rng(), shares=(0.6, 0.6))
     (finding,) = findings(frame, "undecided order")

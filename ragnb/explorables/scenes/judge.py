@@ -41,8 +41,8 @@ def judge(report: JudgeReport) -> Scene:
         youden = sensitivity + specificity - 1
         sentence = (
             f"With sensitivity {sensitivity:.2f} and specificity {specificity:.2f}, a true difference "
-            f"of 10 points between two systems appears as {10 * youden:.1f} points (J = "
-            f"{youden:.2f}). "
+            f"of 10 points between two systems appears as {10 * youden:z.1f} points (J = "
+            f"{youden:z.2f}). "
         )
         if youden == 1:
             sentence += "This judge makes no errors."
