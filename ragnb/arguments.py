@@ -148,7 +148,7 @@ def as_file_name(value: Any) -> str:
     """
     if not isinstance(value, str) or not value or Path(value).name != value or "." in value:
         raise InputError(
-            f"must be a plain name such as '01_noise', without slashes and dots, got {value!r}"
+            f"must be a plain name such as '02_noise', without slashes and dots, got {value!r}"
         )
     return value
 

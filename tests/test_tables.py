@@ -245,7 +245,7 @@ def test_a_saved_table_is_what_to_latex_returns(scores, tmp_path):
     assert path == tmp_path / "new" / "07_table.tex"
     assert path.read_text(encoding="utf-8") == to_latex(summarize(scores), **options)
     for name in ("../a", "", "noise_0.5", 3):
-        with pytest.raises(InputError, match="name must be a plain name such as '01_noise'"):
+        with pytest.raises(InputError, match="name must be a plain name such as '02_noise'"):
             save_latex(summarize(scores), name, folder=tmp_path)
 
 

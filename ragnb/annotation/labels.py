@@ -169,8 +169,8 @@ def recorded_passes(task: str) -> tuple[Path, ...]:
     ----------
     task
         - ``"trace"``: all responses of ``load_ragbench("sample-ragbench")``
-        - ``"verdict"``: replies of ``ragnb.load_study("sample-labelled-en")`` on which an ensemble abstained (notebook 12)
-        - ``"error_analysis"``: 52 rejected answers of ``ragnb.load_study("evouna-nq")`` (notebook 18). One person read them,
+        - ``"verdict"``: replies of ``ragnb.load_study("sample-labelled-en")`` on which an ensemble abstained (notebook 20)
+        - ``"error_analysis"``: 52 rejected answers of ``ragnb.load_study("evouna-nq")`` (notebook 21). One person read them,
           and entered notes and tags afterwards, so that the times in this log mean nothing.
 
     >>> [path.name for path in recorded_passes("trace")]

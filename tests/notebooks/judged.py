@@ -1,4 +1,4 @@
-"""The data of notebooks 11 and 17, judged by other code than that of ragnb."""
+"""The data of notebooks 17 and 17, judged by other code than that of ragnb."""
 
 from notebooks.by_hand import contains
 

@@ -1,4 +1,4 @@
-"""The paper that notebook 14 writes: it compiles in the style of the ACL, and nothing sticks out."""
+"""The paper that notebook 23 writes: it compiles in the style of the ACL, and nothing sticks out."""
 
 import re
 import shutil
@@ -21,13 +21,13 @@ def compiled(tmp_path_factory, data_folder):
         pytest.skip("pdflatex is not installed")
     folder = tmp_path_factory.mktemp("paper")
     style = [data_folder / "acl" / name for name in ("acl.sty", "acl_natbib.bst")]
-    for path in [*FIGURES.glob("14_*"), *style]:
+    for path in [*FIGURES.glob("23_*"), *style]:
         shutil.copy(path, folder)
-    paper = (folder / "14_main.tex").read_text(encoding="utf-8")
+    paper = (folder / "23_main.tex").read_text(encoding="utf-8")
     width = r"\pdfobjcompresslevel=0 \begin{document}\typeout{column=\the\columnwidth}"
-    (folder / "14_main.tex").write_text(paper.replace(r"\begin{document}", width), encoding="utf-8")
-    latex = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "14_main"]
-    for command in (latex, ["bibtex", "14_main"], latex, latex):
+    (folder / "23_main.tex").write_text(paper.replace(r"\begin{document}", width), encoding="utf-8")
+    latex = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "23_main"]
+    for command in (latex, ["bibtex", "23_main"], latex, latex):
         done = subprocess.run(
             command, cwd=folder, capture_output=True, text=True, errors="replace", check=False
         )
@@ -36,15 +36,15 @@ def compiled(tmp_path_factory, data_folder):
 
 
 def text_of(name):
-    return (FIGURES / f"14_{name}.tex").read_text(encoding="utf-8")
+    return (FIGURES / f"23_{name}.tex").read_text(encoding="utf-8")
 
 
 def test_the_paper_is_made_of_the_pieces_of_the_run():
     paper = text_of("main")
-    for name in ("14_methods", "14_table"):
+    for name in ("23_methods", "23_table"):
         assert rf"\input{{{name}}}" in paper
-    assert r"\includegraphics{14_column}" in paper  # as it is: no width=, no scale=
-    assert (FIGURES / "14_references.bib").is_file()
+    assert r"\includegraphics{23_column}" in paper  # as it is: no width=, no scale=
+    assert (FIGURES / "23_references.bib").is_file()
 
 
 def test_captions_are_below_and_no_checksum_is_printed():
@@ -59,17 +59,17 @@ def test_captions_are_below_and_no_checksum_is_printed():
 
 @pytest.mark.data
 def test_nothing_sticks_out_of_the_columns_of_the_acl_and_nothing_is_undefined(compiled):
-    log = (compiled / "14_main.log").read_text(encoding="utf-8", errors="replace")
+    log = (compiled / "23_main.log").read_text(encoding="utf-8", errors="replace")
     for problem in ("Overfull", "Missing character", "undefined"):
         assert problem not in log
     column = re.search(r"column=([\d.]+)pt", log)[1]
-    figure = re.search(r"<14_column.pdf, id=\d+, ([\d.]+)pt", log)[1]  # in its own size
+    figure = re.search(r"<23_column.pdf, id=\d+, ([\d.]+)pt", log)[1]  # in its own size
     assert [float(column), float(figure)] == pytest.approx([COLUMN, COLUMN], abs=0.1)
 
 
 @pytest.mark.data
 def test_every_font_is_embedded_and_none_is_of_type_3(compiled):
-    pdf = (compiled / "14_main.pdf").read_bytes()
+    pdf = (compiled / "23_main.pdf").read_bytes()
     assert b"/Type3" not in pdf
     assert b"/FontFile2" in pdf  # the figure's
     embedded = re.findall(rb"/FontFile[23]? ", pdf)
@@ -78,14 +78,14 @@ def test_every_font_is_embedded_and_none_is_of_type_3(compiled):
 
 @pytest.mark.data
 def test_the_committed_page_is_that_of_the_paper(compiled):
-    """If it is out of date, replace figures/14_page.png by the page that the message names."""
+    """If it is out of date, replace figures/23_page.png by the page that the message names."""
     if not shutil.which("pdftoppm"):
         pytest.skip("pdftoppm is not installed")
-    page = ["pdftoppm", "-r", "80", "-gray", "-png", "-singlefile", "14_main.pdf", "page"]
+    page = ["pdftoppm", "-r", "80", "-gray", "-png", "-singlefile", "23_main.pdf", "page"]
     subprocess.run(page, cwd=compiled, check=True)
     now, committed = (
         np.asarray(Image.open(path).convert("L"), float)
-        for path in (compiled / "page.png", FIGURES / "14_page.png")
+        for path in (compiled / "page.png", FIGURES / "23_page.png")
     )
     assert now.shape == committed.shape
     rows, columns = (side // 8 * 8 for side in now.shape)

@@ -86,7 +86,7 @@ def saved(tmp_path, pattern):
 
 def test_notebook_01_works_with_another_recording(shown_with):
     other = """recorded_responses("rgb_zh").query("noise_rate < 1")"""
-    shown = shown_with("01", "sample-zh", responses=other)
+    shown = shown_with("02", "sample-zh", responses=other)
     assert "sample-zh: 30 questions" in shown
     assert "replies to 30 questions of sample-zh" in shown
     assert "released order of sample-zh, the passage with the answer is at place 5 for 30" in shown
@@ -141,7 +141,7 @@ def test_a_model_is_asked_about_another_file(tmp_path, shown_with):
     (tmp_path / "mine.jsonl").write_text("\n".join(lines), "utf-8")
     with FaultServer() as server:
         shown = shown_with(
-            "02",
+            "10",
             tmp_path / "mine.jsonl",
             requests=f"rgb_requests(examples, prompt='plain', {few})",
             endpoint=repr({"base_url": server.base_url}),
@@ -195,7 +195,7 @@ def test_the_first_notebook_works_with_answers_of_other_systems(file, accepted, 
 
 
 def test_significance_tests_follow_another_file(file, accepted, shown_with):
-    shown = shown_with("08", file, study=f"ragnb.load_responses({str(file)!r})")
+    shown = shown_with("13", file, study=f"ragnb.load_responses({str(file)!r})")
     first, second = accepted.mean().sort_values(ascending=False).index
     one, two = accepted[first], accepted[second]
     assert f"{(one & ~two).sum()} to {(two & ~one).sum()}: exact p" in shown
@@ -211,7 +211,7 @@ def test_significance_tests_follow_another_file(file, accepted, shown_with):
 
 
 def test_gain_and_cost_follow_another_file(file, mine, accepted, shown_with):
-    shown = shown_with("09", file)
+    shown = shown_with("14", file)
     words = mine.assign(words=mine["response"].str.split().str.len())
     words = words.pivot(index="example_id", columns="system", values="words")
     short, long = words.mean().sort_values().index
@@ -237,7 +237,7 @@ def test_the_conformal_ensemble_and_its_judge_follow_my_own_file(file, mine, tmp
     mine.assign(helper=judged).drop(columns="example_id").to_csv(file, index=False)
     choices = {"judge_column": "'helper'", "short, long": "'old', 'new'"}
     choices["answers"] = f"ragnb.load_responses({str(file)!r})"
-    shown = shown_with("10", **choices)
+    shown = shown_with("15", **choices)
     tested = re.search(r"(\d+) answers in the test set", shown)[1]
     kept = re.findall(r"(?:as incorrect|as correct|abstained): +(\d+)", shown)
     assert sum(map(int, kept)) == int(tested)
@@ -247,10 +247,10 @@ def test_the_conformal_ensemble_and_its_judge_follow_my_own_file(file, mine, tmp
     assert re.search(r"helper − nobody: [+-]0\.\d+ \[", shown)
     assert re.search(r"the judge agrees: +0\.500 \[.* n = \d+\)", shown)
     assert not re.search("newbing|chatgpt|15098|evouna|Wang|SmolLM2|recorded judge", shown, re.I)
-    assert "evouna" not in saved(tmp_path, "10_*.json")
+    assert "evouna" not in saved(tmp_path, "15_*.json")
 
 
-@pytest.mark.parametrize("notebook", ["11", "17"])
+@pytest.mark.parametrize("notebook", ["17", "19"])
 def test_judge_trust_and_few_labels_work_with_my_own_file(
     notebook, file, accepted, tmp_path, shown_with
 ):
@@ -258,7 +258,7 @@ def test_judge_trust_and_few_labels_work_with_my_own_file(
     shown = shown_with(notebook, cells={"data": line})
     assert "my own file: 300 answers to 150 questions" in shown
     share = accepted.mean()
-    if notebook == "11":
+    if notebook == "17":
         everything = f"a judge that accepts everything agrees on {share.mean():.1%}"
         assert everything in shown.lower()
     else:
@@ -270,16 +270,16 @@ def test_judge_trust_and_few_labels_work_with_my_own_file(
 def test_definitions_are_compared_on_my_own_file(file, shown_with):
     pair = "['old', 'new']"
     study = f"ragnb.load_responses({str(file)!r})"
-    shown = shown_with("13", study=study, pair=pair, swapped=pair)
+    shown = shown_with("12", study=study, pair=pair, swapped=pair)
     assert "11 definitions, 150 questions" in shown
     assert not re.search("evouna-nq|Wang et al|newbing|chatgpt", shown)
 
 
 def test_the_paper_is_that_of_my_own_file(file, accepted, tmp_path, monkeypatch, shown_with):
     monkeypatch.undo()  # the notebook shows a figure from its PNG
-    shown = shown_with("14", study=f"ragnb.load_responses({str(file)!r})", baseline="'old'")
+    shown = shown_with("23", study=f"ragnb.load_responses({str(file)!r})", baseline="'old'")
     gap = accepted["new"].mean() - accepted["old"].mean()
-    written = saved(tmp_path, "14_*.*[xb]")
+    written = saved(tmp_path, "23_*.*[xb]")
     for text in (shown, written):
         assert "Of the other systems, people accept new most often. Acceptance: " in text
         assert re.search(rf"(difference is|new is) \S*{abs(gap):.2f} ", text)
@@ -396,7 +396,7 @@ def test_agreement_works_with_my_own_logs(tmp_path, shown_with):
         "grades = pd.concat([annotation.read_labels(file) for file in files])",
         'judge, unit, key = "mtrag.rl_f", "example_id", ["example_id", "system"]',
     ]
-    shown = shown_with("12", cells={"data": "\n".join(lines)})
+    shown = shown_with("20", cells={"data": "\n".join(lines)})
     n = len(turns)
     assert f"my own labels: 2 people graded {n} responses, {2 * n} times" in shown
     labels = pd.concat(map(read_labels, files))
@@ -431,7 +431,7 @@ def test_errors_are_counted_in_my_own_answers(tmp_path, shown_with):
         f"log = {str(log)!r}",
         'system, tag = "new", "off topic"',
     ]
-    shown = shown_with("18", cells={"data": "\n".join(lines)})
+    shown = shown_with("21", cells={"data": "\n".join(lines)})
     assert "40 answers to 20 questions" in shown
     count = sum("off topic" in given for given in tags[1::2])
     assert f"{count} of 20: {count / 20:.2f}" in shown
@@ -451,7 +451,7 @@ def test_published_numbers_are_checked_in_my_own_tables_and_labels(tmp_path, sho
     pd.DataFrame(rows).to_csv(tmp_path / "table.csv", index=False)
     choices = {"publication": "'My paper'", "printed": "{'ours': 58.0}", "decimals": "1"}
     choices["names"] = repr([str(tmp_path / "table.csv")])
-    text = shown_with("15", file, **choices).cells
+    text = shown_with("22", file, **choices).cells
     # With all facts 2/3 and 2/4 are supported, and without the irrelevant ones 2/3 each.
     assert "ours printed 58.0 · recomputed 58.3 · " in text["c05"]
     assert "without them it is 66.7" in text["c05"]
@@ -465,7 +465,7 @@ def test_published_numbers_are_checked_in_my_own_tables_and_labels(tmp_path, sho
     # The other sections are about one publication each, which they name.
     about = "".join(text[cell] for cell in ("c01", "c03", "c04", "c05", "c17", "c18", "c31", "c35"))
     assert not re.search("FActScore|PerplexityAI|BELLE|67.68|noise_robustness", about)
-    assert '"note": "My paper, people' in saved(tmp_path, "15_factscore.json")
+    assert '"note": "My paper, people' in saved(tmp_path, "22_factscore.json")
 
 
 @pytest.mark.data
@@ -540,29 +540,29 @@ def test_the_abstention_report_reads_my_own_file(tmp_path):
 def test_a_retrieval_run_is_read_and_scored(tmp_path):
     (tmp_path / "my_run.txt").write_text("q1 Q0 p7 1 3.0 mine\nq1 Q0 p1 2 2.0 mine\n")
     (tmp_path / "my_qrels.txt").write_text("q1 0 p1 1\nq1 0 p2 1\n")
-    run = line_of_own_data("16", "ragnb.load_run(", tmp_path, "my_run.txt", "my_qrels.txt")
+    run = line_of_own_data("09", "ragnb.load_run(", tmp_path, "my_run.txt", "my_qrels.txt")
     scores = ragnb.score(run, ["retrieval.recall@3", "retrieval.success@3"])
     assert scores["value"].tolist() == [0.5, 1.0]
 
 
 CHOSEN = {
-    "01": "95 %, 0.25, 0.05",
+    "02": "95 %, 0.25, 0.05",
     "04": "95 %, 80 %, 34 %",
     "05": "95 %, 70 %, 57 %, 33 %, 1 of 3, 5 of 100",
     "06": "0.40, 0.25, 4 of 6, 3 of 6, 3 of 4",
     "07": "0.99",
-    "08": "p = 2, 0.05, 5 %, 95 %, 80 %, 0.95, 40 %, 0.25, p = 0.05, p = 0.03, 97 %",
-    "09": "0.05, 95 %",
-    "10": "95 %, 0.05, 80 %, 90 %, 95 of 100, 0.93, 5 %, 0.01",
-    "11": "60 %, 70 %, 84 %",
-    "12": "92 %, 0.667",
-    "13": "0.67, 0.05, 5 %",
-    "14": "0.80, 0.79",
-    "15": "4 %, 94 of 216, 252 of 671, 95 %, 0.437, 0.664, 0 %, 3 %",
-    "17": "0.95, 0.03, 95 %, 1 %",
-    "18": "5 %, 0.05, 25 %, 37 %, 22 %",
+    "12": "0.67, 0.05, 5 %",
+    "13": "p = 2, 0.05, 5 %, 95 %, 80 %, 0.95, 40 %, 0.25, p = 0.05, p = 0.03, 97 %",
+    "14": "0.05, 95 %",
+    "15": "95 %, 0.05, 80 %, 90 %, 95 of 100, 0.93, 5 %, 0.01",
+    "17": "60 %, 70 %, 84 %",
+    "19": "0.95, 0.03, 95 %, 1 %",
+    "20": "92 %, 0.667",
+    "21": "5 %, 0.05, 25 %, 37 %, 22 %",
+    "22": "4 %, 94 of 216, 252 of 671, 95 %, 0.437, 0.664, 0 %, 3 %",
+    "23": "0.80, 0.79",
 }
-"""Numbers that the text of a notebook may contain, because they are chosen: levels and exercises. 15 quotes what is printed."""
+"""Numbers that the text of a notebook may contain, because they are chosen: levels and exercises. 22 quotes what is printed."""
 
 
 @pytest.mark.parametrize("notebook", CHOSEN)

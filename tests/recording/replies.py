@@ -42,7 +42,7 @@ def record_ranking() -> None:
 def record_deferred() -> None:
     """Choose the answers of EVOUNA that the recording ``judged_evouna`` is asked about.
 
-    They are those that the ensemble of notebook 10 defers, and 100 random answers of its test set.
+    They are those that the ensemble of notebook 15 defers, and 100 random answers of its test set.
     The error rate is slightly below the notebook's 0.05, so that a few more answers than these are
     deferred: rounding may then differ between machines without a reply missing.
     """

@@ -1,68 +1,93 @@
-"""Numbers of notebook 02, recomputed from its requests and the recorded replies."""
+"""Numbers of notebook 02, computed from the study, the printed table and the recorded replies by hand."""
 
-import math
+import csv
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
-from notebooks.by_hand import contains, wilson
+from notebooks.by_hand import cluster_interval, mid_p, rate, tango
 from notebooks.printed import printed
+from statsmodels.stats.multitest import multipletests
 
 import ragnb
+from ragnb.datasets.files import PACKAGED_DATA
 from ragnb.experiments import recorded_responses
+
+
+def numbers(text):
+    return [float(number) for number in re.findall(r"-?\d+\.?\d*", text)]
+
+
+def correct(responses):
+    """Whether each reply contains an alias of every part, and does not refuse."""
+    found = [
+        all(any(alias.casefold() in said.casefold() for alias in part) for part in parts)
+        and "insufficient information" not in said.casefold()
+        for said, parts in zip(responses["response"], responses["references"], strict=True)
+    ]
+    return np.array(found)
 
 
 @pytest.fixture(scope="module")
 def replies():
-    return recorded_responses("rgb_noise").query("system == 'plain' and noise_rate <= 0.8")
+    responses = recorded_responses("rgb_noise")
+    return responses.assign(right=correct(responses))
 
 
-def tokens(messages):
-    """A quarter of the bytes of the text, and four tokens for each message."""
-    sent = sum(math.ceil(len(m["content"].encode()) / 4) + 4 for m in messages)
-    return sent
+@pytest.mark.parametrize("metric", ["faithful", "complete"])
+@pytest.mark.parametrize("system", ["gpt-4o", "llama-3.1-405b-instruct", "reference"])
+@pytest.mark.parametrize(("available", "kinds"), [
+    ("whole answer", ["answerable"]), ("part or nothing", ["partial", "unanswerable"]),
+])  # fmt: skip
+def test_grades_of_people_with_cluster_robust_intervals(metric, system, available, kinds):
+    study = ragnb.load_study("mtrag")
+    rows = study[(study["system"] == system) & study["answerability"].isin(kinds)]
+    column = {"faithful": "human_faithfulness", "complete": "human_completeness"}[metric]
+    mean, low, high = cluster_interval(rows[column], rows["conversation_id"])
+    shown = f"{metric} {system} {available} {mean:.2f} [{low:.2f}, {high:.2f}] {len(rows)}"
+    assert shown in printed("02", "mtrag")
 
 
-def test_estimates_of_tokens_and_prices(replies):
-    noisy = replies[replies["passage_num"] > 0]
-    each = noisy["messages"].map(tokens)
-    first = each.iloc[0]
-    price = (first * 0.15 + 64 * 0.6) / 1e6
-    assert f"about {first} tokens sent, at most 64 received: at most ${price:.6f}" in printed(
-        "02", "c06"
+def test_published_shares_and_losses():
+    with (PACKAGED_DATA / "rgb_noise_robustness.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["language"] == "en"]
+    table = printed("02", "published")
+    lost = []
+    for system in {row["system"] for row in rows}:
+        of_system = [row for row in rows if row["system"] == system]
+        shares = [float(row["printed"]) / 100 for row in of_system]
+        assert [float(row["noise_rate"]) for row in of_system] == [0, 0.2, 0.4, 0.6, 0.8]
+        lost.append(shares[0] - shares[-1])
+        assert f"{system} " + " ".join(f"{x:.3f}" for x in [*shares, lost[-1]]) in table
+    title = f"Accuracy falls by {100 * min(lost):.0f} to {100 * max(lost):.0f} points"
+    assert title in Path(
+        PACKAGED_DATA.parents[2] / "figures" / "02_noise_robustness.svg"
+    ).read_text("utf-8")
+
+
+def test_accuracies_of_the_small_model_with_wilson_intervals(replies):
+    shown = printed("02", "means")
+    counted = 0
+    for (system, passages, noise), rows in replies[replies["order"] == "per_item"].groupby(
+        ["system", "passage_num", "noise_rate"]
+    ):
+        share = rate(rows["right"].sum(), len(rows), digits=2)
+        assert f"{system} {passages} {noise} {share} {len(rows)}" in shown
+        counted += 1
+    assert counted == 11
+
+
+def test_losses_of_the_small_model_question_by_question(replies):
+    of = replies.query("system == 'answer'").pivot(
+        index="example_id", columns="noise_rate", values="right"
     )
-    total = each.sum()
-    most = 64 * len(noisy)
-    shown = printed("02", "c08")
-    assert f"about {total:,} prompt tokens, at most {most:,} completion tokens" in shown
-    assert f"${(total * 0.15 + most * 0.6) / 1e6:.4f}" in shown
-    assert f"${(total * 2 + most * 8) / 1e6:.2f}" in shown
-    counted = int(noisy["prompt_tokens"].sum())
-    off = abs(total / counted - 1)
-    assert f"We estimated {total:,} tokens; the model counted {counted:,}." in printed("02", "c11")
-    assert f"The estimate is {off:.0%} too low" in printed("02", "c11")
-
-
-def test_what_is_left_after_an_interruption(replies):
-    noisy = replies[replies["passage_num"] > 0]
-    rest = noisy["messages"].map(tokens).iloc[len(noisy) // 2 :]
-    shown = printed("02", "c13")
-    assert f"{len(rest)} requests to send ({len(noisy) - len(rest)} stored)" in shown
-    assert f"about {rest.sum():,} prompt tokens, at most {64 * len(rest):,} completion" in shown
-    assert f"{len(rest)} of {len(noisy)} requests have none" in printed("02", "c15")
-
-
-def test_every_fourth_reply_missing(replies):
-    clean = replies.query("noise_rate == 0 and passage_num > 0")
-    pairs = zip(clean["response"], clean["references"], strict=True)
-    right = np.array([contains(said, parts) for said, parts in pairs], float)
-    kept = np.ones(len(right), bool)
-    kept[::4] = False
-    low, high = wilson(right[kept].sum(), kept.sum())
-    worst = right[kept].sum() / len(right), (right[kept].sum() + (~kept).sum()) / len(right)
-    line = f"{right[kept].mean():.2f} [{low:.2f}, {high:.2f}] {kept.sum()} of {len(right)}"
-    assert f"{line} [{worst[0]:.2f}, {worst[1]:.2f}]" in printed("02", "c21")
-    assert "interval = Wilson" in printed("02", "c21")
-
-
-def test_the_version():
-    assert f"ragnb {ragnb.__version__}" in printed("02", "c30")
+    shown, p_values = printed("02", "loss"), []
+    for noise in (0.2, 0.4, 0.6, 0.8):
+        b, c = (of[noise] & ~of[0]).sum(), (of[0] & ~of[noise]).sum()
+        low, high = tango(b, c, len(of))
+        row = re.search(rf"noise rate {noise} (.+?)\] (\S+) 68", shown)
+        assert numbers(row[1]) == pytest.approx([(b - c) / len(of), low, high], abs=0.0051)
+        p_values.append((mid_p(b, c), float(row[2])))
+    p, adjusted = np.transpose(p_values)
+    assert multipletests(p, method="holm")[1] == pytest.approx(adjusted, rel=0.06)

@@ -1,103 +1,100 @@
-"""Numbers of notebook 09, computed from its answers and translations by other libraries than ragnb's statistics."""
-
-import csv
-import json
-from pathlib import Path
+"""Numbers of notebook 09, computed from its rankings and recorded replies by hand."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from notebooks.printed import printed
-from scipy import optimize, stats
+from notebooks.by_hand import cluster_interval, contains, rate
+from notebooks.printed import follow, printed
+from scipy import stats
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.preprocessing import normalize
 
-from ragnb.experiments import recorded_responses
-from ragnb.scoring import score
+import ragnb
+from ragnb.experiments import recorded_ranking, recorded_responses
 
-ROOT = Path(__file__).parents[3]
-
-
-@pytest.fixture(scope="module")
-def pair():
-    """Gain and additional words of New Bing over FiD, question by question."""
-    with (ROOT / "docs" / "answers.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    found = {row["system"]: {} for row in rows}
-    for row in rows:
-        found[row["system"]][row["example_id"]] = (
-            row["verdict"] == "True",
-            len(row["response"].split()),
-        )
-    bing, fid = found["New Bing"], found["FiD"]
-    return np.array([np.subtract(bing[one], fid[one], dtype=float) for one in bing]).T
+DISCOUNT = 1 / np.log2([2, 3, 4])
 
 
 @pytest.fixture(scope="module")
-def recorded():
-    """F1 and tokens of each system in wide tables: a row per answer, with its question."""
-    responses = recorded_responses("multilingual")
-    f1 = score(responses, "answer.f1").pivot(index="example_id", columns="system", values="value")
-    tokens = score(responses, "cost.translation_tokens").pivot(
-        index="example_id", columns="system", values="value"
-    )
-    question = responses.drop_duplicates("example_id").set_index("example_id")["question_id"]
-    return f1, tokens.loc[f1.index], question.loc[f1.index]
+def measures():
+    """The four measures of both retrievers, one row per question and system."""
+    examples = ragnb.load_multilingual("sample-multilingual")
+    passages = examples["passages"].str[0]
+    vectorizer = CountVectorizer(analyzer="char_wb", ngram_range=(2, 4))
+    counts = vectorizer.fit_transform(passages)
+    frequency = np.asarray((counts > 0).sum(axis=0)).ravel()
+    weights = np.log((1 + len(passages)) / (1 + frequency)) + 1
+    of_passages = normalize(counts.multiply(weights))
+    of_questions = normalize(vectorizer.transform(examples["question"]).multiply(weights))
+    similarity = (of_questions @ of_passages.T).toarray()
+    np.fill_diagonal(similarity, -1)
+    ids = examples["example_id"].to_numpy()
+    best = np.argsort(-similarity, axis=1, kind="stable")[:, :3]
+    lists = {"characters": dict(zip(ids, ids[best], strict=True))}
+    ranking = recorded_ranking()
+    ranking["found"] = ranking["passage_id"].str.removesuffix("#0")
+    by_example = ranking.sort_values("rank").groupby("example_id")["found"]
+    lists["embeddings"] = by_example.apply(list).to_dict()
+    rows = []
+    for system, found in lists.items():
+        for row in examples.itertuples():
+            pair = [one.rsplit("/", 1)[0] for one in found[row.example_id]]
+            good = np.array([one == row.example_id.rsplit("/", 1)[0] for one in pair])
+            first = np.flatnonzero(good)
+            rows.append(
+                {
+                    "system": system,
+                    "example_id": row.example_id,
+                    "question_id": row.question_id,
+                    "language": row.language,
+                    "retrieval.success@3": float(good.any()),
+                    "retrieval.recall@3": good.sum() / 5,
+                    "retrieval.reciprocal_rank": 1 / (first[0] + 1) if len(first) else 0.0,
+                    "retrieval.ndcg@3": good @ DISCOUNT / DISCOUNT.sum(),
+                }
+            )
+    return pd.DataFrame(rows)
 
 
-def by_question(values, question):
-    return values.groupby(question.to_numpy()).mean().to_numpy()
+def metrics(frame):
+    return [name for name in frame if name.startswith("retrieval.")]
 
 
-def fieller(gain, cost):
-    """The ratios at which a paired t-test has p = 0.05, searched on both sides of the estimate."""
-    estimate = gain.mean() / cost.mean()
-
-    def excess(r):
-        return stats.ttest_1samp(gain - r * cost, 0).pvalue - 0.05
-
-    reach = abs(estimate) * 5
-    low = optimize.brentq(excess, estimate - reach, estimate, xtol=1e-12)
-    return estimate, low, optimize.brentq(excess, estimate, estimate + reach, xtol=1e-12)
+def test_means_by_system(measures):
+    for metric in metrics(measures):
+        for system, rows in measures.groupby("system"):
+            numbers = cluster_interval(rows[metric], rows["question_id"])
+            follow("09", "c12", f"{metric} {system} ", numbers)
 
 
-def test_means_of_the_file(pair):
-    gain, cost = pair
-    shown = printed("09", "pairs")
-    assert f"has {cost.mean():.1f} more words" in shown
-    assert f"differs by {100 * gain.mean():+.1f} percentage points" in shown
+def test_differences_by_question(measures):
+    wide = measures.pivot(index=["question_id", "example_id"], columns="system")
+    for metric in metrics(measures):
+        gap = wide[metric]["embeddings"] - wide[metric]["characters"]
+        numbers = cluster_interval(gap, gap.index.get_level_values(0))
+        follow("09", "c13", f"{metric} ", numbers)
 
 
-def test_fiellers_limits(pair):
-    estimate, low, high = fieller(*pair)
-    shown = printed("09", "fieller")
-    assert f"buy {100 * estimate:.2f} accepted answers" in shown
-    assert f"limits {100 * low:.2f} and {100 * high:.2f} (n = 100)" in shown
-
-
-@pytest.mark.parametrize("system", ["cross", "lbrag"])
-def test_three_ways_to_compute_gain_per_token(recorded, system):
-    f1, tokens, question = recorded
-    gain, cost = f1[system] - f1["direct"], tokens[system]
-    paid = cost > 0
-    shown = printed("09", "readings")
-    free = f"{1 - paid.mean():.3f}"
-    assert f"{system} mean of ratios {(gain / cost)[paid].mean():.4f}" in shown
-    counted = (gain / cost).where(paid, 0)
-    mean = by_question(counted, question)
-    half = stats.t.ppf(0.975, 39) * mean.std(ddof=1) / np.sqrt(40)
-    limits = f"{mean.mean():.4f} [{mean.mean() - half:.4f}, {mean.mean() + half:.4f}] {free}"
-    assert f"{system} mean of ratios, zeros counted {limits}" in shown
-    estimate, low, high = fieller(by_question(gain, question), by_question(cost, question))
-    ratio = f"{estimate:.4f} [{low:.4f}, {high:.4f}]"
-    assert f"{system} ratio of means, Fieller {ratio} {free}" in shown
-
-
-def test_numbers_of_the_figure_of_net_benefit(pair):
-    gain, cost = pair
-    file = ROOT / "figures" / "09_net_benefit.json"
-    rows = json.loads(file.read_text("utf-8"))["numbers"]
-    assert len(rows) == 51
-    for row in rows[::10]:
-        values = gain - row["price"] / 100 * cost
-        half = stats.t.ppf(0.975, 99) * stats.sem(values)
-        limits = [values.mean(), values.mean() - half, values.mean() + half]
-        shown = [row["net_benefit"], row["low"], row["high"]]
-        assert shown == pytest.approx(limits, abs=2e-6)
+def test_correct_answers_with_and_without_a_hit(measures):
+    hit = measures[measures["system"] == "embeddings"].set_index("example_id")
+    rows = recorded_responses("multilingual").query("system == 'multi'")
+    pairs = zip(rows["response"], rows["references"], strict=True)
+    correct = np.array([contains(said, parts) for said, parts in pairs], int)
+    found = hit["retrieval.success@3"].reindex(rows["example_id"]).to_numpy().astype(int)
+    table = np.histogram2d(found, correct, bins=2)[0].astype(int)
+    shown = printed("09", "c19")
+    assert f"no hit {table[0, 0]} {table[0, 1]} hit {table[1, 0]} {table[1, 1]}" in shown
+    assert f"without a hit: {rate(table[0, 1], table[0].sum())}" in printed("09", "c20")
+    clusters = hit["question_id"].reindex(rows["example_id"]).to_numpy()
+    mean, low, high = cluster_interval(correct[found == 1], clusters[found == 1])
+    line = f"with a hit: {mean:.3f} [{low:.3f}, {high:.3f}] (cluster-robust t, 40 clusters)"
+    assert line in printed("09", "c20")
+    chinese = (rows["language"].to_numpy() == "zh") & (found == 0)
+    assert f"zh {chinese.sum()}" in printed("09", "c20b")
+    asked = rows["language"].to_numpy() == "zh"
+    cells = [[(asked & (found == a) & (correct == b)).sum() for b in (0, 1)] for a in (0, 1)]
+    p = stats.fisher_exact(cells).pvalue
+    assert (
+        f"{cells[1][1]} of {sum(cells[1])} answers are correct with a hit, and {cells[0][1]} of "
+        f"{sum(cells[0])} without (Fisher's exact test, p = {p:.2f})"
+    ) in printed("09", "within-language")

@@ -1,215 +1,68 @@
-"""Numbers of notebook 10, recomputed with numpy, scipy and scikit-learn; only the split into three sets is ragnb's."""
+"""Numbers of notebook 10, recomputed from its requests and the recorded replies."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
-from notebooks.by_hand import cluster_interval, contains, mid_p, overlap, wilson
-from notebooks.printed import follow, printed
-from scipy import stats
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, roc_auc_score
-from sklearn.model_selection import GroupShuffleSplit
+from notebooks.by_hand import contains, wilson
+from notebooks.printed import printed
 
 import ragnb
-from ragnb.ensemble import SplitRatios
-
-NAMES = {"fid": "FiD", "gpt35": "GPT-3.5", "chatgpt": "ChatGPT", "gpt4": "GPT-4"}
-NAMES |= {"newbing": "New Bing"}
-LAYOUTS = (3, " ", " "), (2, " [", ", ")
-"""Decimals of a mean and its limits, and what stands between them."""
+from ragnb.experiments import recorded_responses
 
 
 @pytest.fixture(scope="module")
-def answers():
-    study = ragnb.load_study("evouna-nq")
-    rows = study[~study["improper"]].dropna(subset=["response", "verdict"])
-    return rows.reset_index(drop=True).replace({"system": NAMES})
+def replies():
+    return recorded_responses("rgb_noise").query("system == 'plain' and noise_rate <= 0.8")
 
 
-@pytest.fixture(scope="module")
-def features(answers):
-    """Containment, recall, precision and F1 of each answer, with the best reference."""
-    pairs = list(zip(answers["response"], answers["references"], strict=True))
-    best = np.array(
-        [
-            np.max([overlap(said, alias) for part in parts for alias in part], axis=0)
-            for said, parts in pairs
-        ]
+def tokens(messages):
+    """A quarter of the bytes of the text, and four tokens for each message."""
+    sent = sum(math.ceil(len(m["content"].encode()) / 4) + 4 for m in messages)
+    return sent
+
+
+def test_estimates_of_tokens_and_prices(replies):
+    noisy = replies[replies["passage_num"] > 0]
+    each = noisy["messages"].map(tokens)
+    first = each.iloc[0]
+    price = (first * 0.15 + 64 * 0.6) / 1e6
+    assert f"about {first} tokens sent, at most 64 received: at most ${price:.6f}" in printed(
+        "10", "c06"
     )
-    return pd.DataFrame(
-        {
-            "answer.contains": [float(contains(said, parts)) for said, parts in pairs],
-            "answer.recall": best[:, 1],
-            "answer.precision": best[:, 0],
-            "answer.f1": best[:, 2],
-        }
-    )
+    total = each.sum()
+    most = 64 * len(noisy)
+    shown = printed("10", "c08")
+    assert f"about {total:,} prompt tokens, at most {most:,} completion tokens" in shown
+    assert f"${(total * 0.15 + most * 0.6) / 1e6:.4f}" in shown
+    assert f"${(total * 2 + most * 8) / 1e6:.2f}" in shown
+    counted = int(noisy["prompt_tokens"].sum())
+    off = abs(total / counted - 1)
+    assert f"We estimated {total:,} tokens; the model counted {counted:,}." in printed("10", "c11")
+    assert f"The estimate is {off:.0%} too low" in printed("10", "c11")
 
 
-@pytest.fixture(scope="module")
-def split(answers, features):
-    ratios = SplitRatios(train=0.5, test=0.1, calibration=0.4)
-    label = answers["verdict"].astype(int)
-    return ragnb.DataSplit(features, label, ratios, groups=answers["question"], random_state=0)
+def test_what_is_left_after_an_interruption(replies):
+    noisy = replies[replies["passage_num"] > 0]
+    rest = noisy["messages"].map(tokens).iloc[len(noisy) // 2 :]
+    shown = printed("10", "c13")
+    assert f"{len(rest)} requests to send ({len(noisy) - len(rest)} stored)" in shown
+    assert f"about {rest.sum():,} prompt tokens, at most {64 * len(rest):,} completion" in shown
+    assert f"{len(rest)} of {len(noisy)} requests have none" in printed("10", "c15")
 
 
-@pytest.fixture(scope="module")
-def model(split):
-    return LogisticRegression().fit(split.train.X, split.train.y)
+def test_every_fourth_reply_missing(replies):
+    clean = replies.query("noise_rate == 0 and passage_num > 0")
+    pairs = zip(clean["response"], clean["references"], strict=True)
+    right = np.array([contains(said, parts) for said, parts in pairs], float)
+    kept = np.ones(len(right), bool)
+    kept[::4] = False
+    low, high = wilson(right[kept].sum(), kept.sum())
+    worst = right[kept].sum() / len(right), (right[kept].sum() + (~kept).sum()) / len(right)
+    line = f"{right[kept].mean():.2f} [{low:.2f}, {high:.2f}] {kept.sum()} of {len(right)}"
+    assert f"{line} [{worst[0]:.2f}, {worst[1]:.2f}]" in printed("10", "c21")
+    assert "interval = Wilson" in printed("10", "c21")
 
 
-@pytest.fixture(scope="module")
-def probability(split, model):
-    """Predicted probability of a correct answer in the calibration and the test set."""
-    return [model.predict_proba(part.X)[:, 1] for part in (split.calibration, split.test)]
-
-
-@pytest.fixture(scope="module")
-def scores(split, probability):
-    return np.sort(np.where(split.calibration.y == 1, 1 - probability[0], probability[0]))
-
-
-def threshold(scores, alpha):
-    """The score of rank ceil((n + 1)(1 - alpha))."""
-    return scores[math.ceil((len(scores) + 1) * (1 - Fraction(str(alpha)))) - 1]
-
-
-def sets(scores, probability, alpha):
-    """Whether each prediction set contains incorrect, and correct."""
-    q = threshold(scores, alpha)
-    return np.array([probability[1] <= q, 1 - probability[1] <= q])
-
-
-def test_verdicts_by_system(answers):
-    assert f"{len(answers)} answers to {answers['question'].nunique()} questions" in printed(
-        "10", "load"
-    )
-    for system, verdicts in answers.groupby("system")["verdict"]:
-        numbers = [len(verdicts), verdicts.astype(float).mean()]
-        follow("10", "load", f" {system} ", numbers)
-
-
-def test_auroc_of_each_metric(answers, features):
-    for metric, values in features.items():
-        auc = roc_auc_score(answers["verdict"].astype(int), values)
-        follow("10", "alone", f"{metric} ", [auc])
-
-
-def test_threshold_and_sets(split, scores, probability):
-    n = len(scores)
-    rank = math.ceil((n + 1) * Fraction(95, 100))
-    shown = printed("10", "hand")
-    assert f"{n} calibration answers, rank {rank}, threshold q = {scores[rank - 1]:.3f}" in shown
-    zero, one = sets(scores, probability, 0.05)
-    shown = printed("10", "kinds")
-    assert f"{len(one)} answers in the test set" in shown
-    assert f"as incorrect: {(zero & ~one).sum()}" in shown
-    assert f"as correct: {(one & ~zero).sum()}" in shown
-    assert f"abstained: {(zero == one).sum()} ({(zero == one).mean():.1%})" in shown
-
-
-@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.1, 0.2])
-def test_sets_at_other_coverages(scores, probability, alpha):
-    size = sets(scores, probability, alpha).sum(axis=0)
-    one, both, none = ((size == k).sum() for k in (1, 2, 0))
-    q = threshold(scores, alpha)
-    line = f"α = {alpha:.2f}: q = {q:.2f}; one label {one}, both {both}, none {none}"
-    assert line in printed("10", "alpha")
-
-
-def test_coverage_and_what_is_expected(split, scores, probability):
-    zero, one = sets(scores, probability, 0.05)
-    covered = np.where(split.test.y == 1, one, zero).mean()
-    n = len(scores)
-    k = math.ceil((n + 1) * Fraction(95, 100))
-    law = stats.beta(k, n + 1 - k)
-    shown = printed("10", "guarantee")
-    assert f"test set: {covered:.3f}" in shown
-    low, high = law.ppf([0.05, 0.95])
-    assert f"expected: {law.mean():.3f}, 90 % range {low:.3f} to {high:.3f}" in shown
-
-
-@pytest.fixture(scope="module")
-def twenty(answers, features, split, model):
-    """Whether each answer is covered in 20 halves of the answers outside the training set.
-
-    One row per answer and half: with one threshold for all answers, and with one for each system.
-    """
-    rest = answers.drop(split.train.X.index)
-    probability = model.predict_proba(features.loc[rest.index])[:, 1]
-    score = np.where(rest["verdict"].astype(bool), 1 - probability, probability)
-    rest = rest.assign(score=score)[["question", "system", "verdict", "score"]]
-    halves = GroupShuffleSplit(20, test_size=0.5, random_state=0)
-    found = []
-    for known, new in halves.split(rest, groups=rest["question"]):
-        known, new = rest.iloc[known], rest.iloc[new]
-        own = {
-            name: threshold(np.sort(each), 0.05) for name, each in known.groupby("system")["score"]
-        }
-        covered = {
-            "all answers": new["score"] <= threshold(np.sort(known["score"]), 0.05),
-            "each system": new["score"] <= new["system"].map(own),
-        }
-        found.append(new.assign(**covered))
-    return pd.concat(found, keys=range(20))
-
-
-def test_twenty_splits(twenty):
-    each = twenty["all answers"].groupby(level=0).mean()
-    follow("10", "splits", "mean ", [each.mean(), each.std()])
-    last = twenty.loc[19]
-    for size, unit in ((len(last), "answers"), (last["question"].nunique(), "questions")):
-        k = math.ceil((size + 1) * Fraction(95, 100))
-        deviation = stats.betabinom(size, k, size + 1 - k).std() / size
-        line = f"if {size} {unit} are independent: standard deviation {deviation:.4f}"
-        assert line in printed("10", "expected")
-
-
-def test_coverage_of_each_kind_in_twenty_splits(twenty):
-    verdicts = twenty["verdict"].map({True: "correct", False: "incorrect"})
-    kinds = pd.concat([twenty["system"], verdicts, verdicts.replace(".+", "all", regex=True)])
-    covered = pd.concat([twenty[["all answers", "each system"]]] * 3)
-    shares = covered.groupby([covered.index.get_level_values(0), kinds.to_numpy()]).mean()
-    for kind, numbers in shares.groupby(level=1).mean().iterrows():
-        follow("10", "kinds-table", f" {kind} ", numbers)
-
-
-def test_errors_among_accepted_labels(split, scores, probability):
-    zero, one = sets(scores, probability, 0.05)
-    accepted = zero != one
-    wrong = (one[accepted] != (split.test.y[accepted] == 1)).mean()
-    line = f"marginal: accepts {accepted.mean():.1%}, of these {wrong:.1%} wrong"
-    assert line in printed("10", "selective")
-
-
-def test_deferral_to_people_and_break_even(split, scores, probability):
-    zero, one = sets(scores, probability, 0.05)
-    deferred, guess = zero == one, probability[1] >= 0.5
-    y = split.test.y.to_numpy() == 1
-    right = guess == y
-    shown = printed("10", "people")
-    assert f"{deferred.sum()} of {len(y)} answers deferred" in shown
-    alone, helped = accuracy_score(y, guess), (right | deferred).mean()
-    assert f"accuracy alone {alone:.3f}, with people {helped:.3f}" in shown
-    assert f"more than {right[deferred].mean():.1%} of the" in printed("10", "break-even")
-    units = split.test.groups.to_numpy()
-    for kept, values in (
-        (deferred, right),
-        (deferred | True, right),
-        (deferred | True, right | deferred),
-    ):
-        mean, low, high = cluster_interval(values[kept], units[kept])
-        rounded = [f"{mean:.{k}f}{a}{low:.{k}f}{b}{high:.{k}f}" for k, a, b in LAYOUTS]
-        assert any(numbers in printed("10", "compare") for numbers in rounded)
-
-
-def test_published_shares_and_what_they_allow():
-    counts = {"precision": (152, 162), "recall": (152, 183), "accuracy": (194, 235)}
-    for name, (k, n) in counts.items():
-        low, high = wilson(k, n)
-        follow("10", "published", f"ensemble {name} ", [k, n, k / n, low, high])
-    p_values = [mid_p(k + 8, k) for k in range(15)]
-    assert f"p between {min(p_values):.3f} and {max(p_values):.3f}" in printed("10", "bounds")
+def test_the_version():
+    assert f"ragnb {ragnb.__version__}" in printed("10", "c30")

@@ -1,129 +1,119 @@
-"""Numbers of notebook 13, recomputed with scripts of a few lines."""
+"""Numbers of notebook 13, computed from its answers by other libraries than ragnb."""
 
-import re
-import string
-from collections import Counter
+import csv
+import gzip
+import json
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
-from notebooks.by_hand import best_f1, t_interval, wilson, words
-from notebooks.printed import follow, printed
+from notebooks.by_hand import mid_p, tango
+from notebooks.printed import printed
+from scipy import optimize, stats
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.weightstats import ttost_paired
 
-import ragnb
-from ragnb.experiments import recorded_responses
+ROOT = Path(__file__).parents[3]
+NAMES = {"fid": "FiD", "gpt35": "GPT-3.5", "chatgpt": "ChatGPT", "gpt4": "GPT-4"}
+NAMES["newbing"] = "New Bing"
 
 
 @pytest.fixture(scope="module")
-def usable():
-    study = ragnb.load_study("evouna-nq")
-    return study[~study["improper"]].dropna(subset="verdict")
+def hundred():
+    """Verdicts on both systems of the file, in the order of its questions."""
+    with (ROOT / "docs" / "answers.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    ids = list(dict.fromkeys(row["example_id"] for row in rows))
+    verdicts = {(row["system"], row["example_id"]): row["verdict"] == "True" for row in rows}
+    columns = (np.array([verdicts[name, one] for one in ids]) for name in ("New Bing", "FiD"))
+    return ids, *columns
 
 
-def squad_words(text, mark=""):
-    """As evaluate-v2.0.py; TriviaQA's script replaces punctuation by a space."""
-    lower = text.lower()
-    marks = string.punctuation if not mark else string.punctuation + "‘’´`"
-    bare = "".join(mark if letter in marks else letter for letter in lower)
-    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
+@pytest.fixture(scope="module")
+def study():
+    """Verdicts by system and question of the study."""
+    path = ROOT / "ragnb" / "datasets" / "data" / "studies" / "evouna-nq.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    verdicts = {}
+    for row in rows:
+        if not row["improper"] and row["verdict"] is not None:
+            verdicts.setdefault(NAMES[row["system"]], {})[row["example_id"]] = row["verdict"]
+    return verdicts
 
 
-def squad_f1(said, parts):
-    best = 0.0
-    for alias in (alias for part in parts for alias in part):
-        one, two = squad_words(said), squad_words(alias)
-        shared = sum((Counter(one) & Counter(two)).values())
-        if not one or not two:
-            best = max(best, float(one == two))
-        elif shared:
-            best = max(best, 2 * shared / (len(one) + len(two)))
-    return best
+def counts(first, second):
+    """Discordant pairs of two systems that share questions."""
+    shared = [(first[one], second[one]) for one in first if one in second]
+    b = sum(x and not y for x, y in shared)
+    return b, sum(y and not x for x, y in shared), len(shared)
 
 
-def test_f1_of_the_beatles():
-    assert f"{2 / 3:.2f} articles are removed: {1:.2f}" in printed("13", "c01")
-    assert squad_words("The Beatles") == squad_words("Beatles")
+def power(n, psi, difference):
+    """Exact power of the mid-p test, summed over all pairs of counts."""
+    total = 0
+    for m in range(n + 1):
+        k = np.arange(m + 1)
+        law = stats.binom(m, 0.5)
+        fewer = np.minimum(k, m - k)
+        p = 2 * law.cdf(fewer - 1) + law.pmf(fewer)
+        chance = stats.binom.pmf(k, m, (psi + difference) / (2 * psi))
+        total += stats.binom.pmf(m, n, psi) * chance[(p <= 0.05) & (m > 0)].sum()
+    return total
 
 
-@pytest.mark.parametrize(("definition", "f1"), [("unicode", best_f1), ("squad", squad_f1)])
-def test_f1_of_english_answers(usable, definition, f1):
-    for key, system in (("fid", "FiD"), ("newbing", "New Bing")):
-        rows = usable[usable["system"] == key].dropna(subset="response")
-        pairs = zip(rows["response"], rows["references"], strict=True)
-        values = [f1(said, parts) for said, parts in pairs]
-        low, high = t_interval(values)
-        numbers = [np.mean(values), low, high, len(values)]
-        follow("13", "c05", f"{system} {definition} ", numbers)
+def test_discordant_pairs_and_both_versions_of_mcnemars_test(hundred):
+    _, bing, fid = hundred
+    table = np.array([[sum(bing & fid), sum(bing & ~fid)], [sum(~bing & fid), sum(~bing & ~fid)]])
+    exact = mcnemar(table, exact=True).pvalue
+    (_, b), (c, _) = table
+    expected = f"{b} to {c}: exact p = {exact:.4f}, mid-p = {mid_p(b, c):.4f}"
+    assert expected in printed("13", "hand")
+    for count in table.ravel():
+        assert f" {count} " in printed("13", "table")
 
 
-def test_the_answer_on_which_definitions_differ():
-    said, alias = "1665–1666", "1665 to 1666"
-    follow("13", "c08", f"{said} ", [best_f1(said, [[alias]]), squad_f1(said, [[alias]])])
+def test_tangos_interval(hundred):
+    _, bing, fid = hundred
+    b, c = sum(bing & ~fid), sum(fid & ~bing)
+    low, high = tango(b, c, 100)
+    assert f"[{low:+.2f}, {high:+.2f}]" in printed("13", "compare")
+    assert f"Tango interval {low:.2f} to {high:.2f}, 100 questions" in printed("13", "sentence")
+    assert f"{mid_p(b, c):.4f} {b / c:.3f}" in printed("13", "compare")
 
 
-def test_exact_match_by_language():
-    rows = recorded_responses("multilingual")
-    listed = [(0x30, 0x39), (0x61, 0x7A), (0xC0, 0x24F), (0x400, 0x4FF), (0x590, 0x5FF)]
-    listed += [(0x600, 0x6FF), (0xFB50, 0xFDFF), (0xFE70, 0xFEFF), (0xE00, 0xE7F)]
-    listed += [(0x1100, 0x11FF), (0xAC00, 0xD7AF), (0x3040, 0x30FF), (0x4E00, 0x9FFF)]
-
-    def kept(text):
-        letters = text.lower().strip()
-        inside = (any(a <= ord(letter) <= b for a, b in listed) for letter in letters)
-        pairs = zip(letters, inside, strict=True)
-        return " ".join("".join(letter if good else " " for letter, good in pairs).split())
-
-    for language, some in rows.groupby("language"):
-        means = [
-            np.mean(
-                [
-                    any(normal(said) == normal(alias) for alias in parts[0])
-                    for said, parts in zip(some["response"], some["references"], strict=True)
-                ]
-            )
-            for normal in (kept, words)
-        ]
-        assert f"{language} {means[0]:.3f} {means[1]:.3f}" in printed("13", "c10")
+def test_minimum_detectable_effect(hundred):
+    _, bing, fid = hundred
+    psi = np.mean(bing != fid)
+    mde = optimize.brentq(lambda d: power(100, psi, d) - 0.8, 0.01, psi - 1e-9)
+    assert f"minimum detectable effect is {mde:.3f}" in printed("13", "mde")
 
 
-def test_hallucination_under_two_rules():
-    rows = ragnb.load_study("nomiracl").query("language == 'en' and not answerable")
-    said = rows["response"].str.lower()
-    rules = {
-        "phrase at the start": said.str.startswith("i don't know"),
-        "phrase anywhere": said.str.contains("i don't know"),
-    }
-    for system in ("gpt-4-azure", "llama-2-13b-chat", "Mistral-7B-Instruct-v0.2"):
-        for rule, refused in rules.items():
-            answered = ~refused[rows["system"] == system]
-            low, high = wilson(answered.sum(), len(answered))
-            numbers = [answered.mean(), low, high, len(answered)]
-            follow("13", "c14", f"{system} {rule} ", numbers)
+def test_family_of_ten(hundred, study):
+    ids, *_ = hundred
+    few = {name: {one: verdicts[one] for one in ids} for name, verdicts in study.items()}
+    pairs = list(combinations(["FiD", "GPT-3.5", "ChatGPT", "GPT-4", "New Bing"], 2))
+    raw, all_questions = (
+        [mid_p(*counts(data[two], data[one])[:2]) for one, two in pairs] for data in (few, study)
+    )
+    adjusted = multipletests(raw, method="holm")[1]
+    shown = printed("13", "family")
+    for (one, two), p, q in zip(pairs, raw, adjusted, strict=True):
+        b, c, n = counts(few[two], few[one])
+        assert f"{two} {one} {(b - c) / n:+.2f} [" in shown
+        assert f"] {p:.4f} {q:.4f}" in shown
+    found, after = sum(p < 0.05 for p in raw), sum(adjusted < 0.05)
+    assert f"{found} of 10 p-values are below 0.05, and {after} after" in printed("13", "holm")
+    true = sum(multipletests(all_questions, method="holm")[1] < 0.05)
+    assert f"show {after} of the 10 differences" in printed("13", "missed")
+    assert f"questions show {true} (" in printed("13", "missed")
 
 
-def test_faithfulness_with_three_conventions():
-    for system, rows in ragnb.load_study("factscore").groupby("system"):
-        labels = [[part["label"] for part in parts or []] for parts in rows["parts"]]
-        shares = [one.count("supported") / len(one) for one in labels if one]
-        silent = len(labels) - len(shares)
-        low, high = t_interval(shares)
-        numbers = [np.mean(shares), low, high, len(shares)]
-        follow("13", "c18", f"{system} irrelevant facts count ", numbers)
-        as_one, as_zero = ((sum(shares) + k * silent) / len(labels) for k in (1, 0))
-        follow("13", "c20", f"{system} ", [np.mean(shares), as_one, as_zero])
-
-
-def test_ndcg_with_two_gains():
-    discount = 1 / np.log2(np.arange(2, 6))
-    orders = {"A": [1, 3, 1, 0], "B": [3, 0, 1, 1]}
-    for system, grades in orders.items():
-        cells = []
-        for gain in (lambda g: 2.0**g - 1, lambda g: g):
-            best = gain(np.array([3, 1, 1, 0])) @ discount
-            cells.append(f"{gain(np.array(grades)) @ discount / best:.3f}")
-        assert f"{system} {' '.join(cells)}" in printed("13", "c22")
-
-
-def test_questions_that_both_systems_answered(usable):
-    both = usable[usable["system"].isin(["chatgpt", "gpt4"])].dropna(subset="response")
-    n = both.groupby("example_id")["system"].nunique().eq(2).sum()
-    assert f"11 definitions, {n} questions" in printed("13", "c30")
+def test_equivalence(study):
+    bing, gpt4 = study["New Bing"], study["GPT-4"]
+    pairs = np.array([(bing[one], gpt4[one]) for one in bing if one in gpt4], dtype=float)
+    for margin in (0.01, 0.02, 0.03):
+        p = ttost_paired(*pairs.T, -margin, margin)[0]
+        assert f"{margin:.2f} {p:.4f} {p < 0.05}" in printed("13", "tost")

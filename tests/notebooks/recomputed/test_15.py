@@ -1,122 +1,215 @@
-"""Numbers of notebook 15, recomputed from people's labels and from the printed totals."""
+"""Numbers of notebook 15, recomputed with numpy, scipy and scikit-learn; only the split into three sets is ragnb's."""
+
+import math
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
-from notebooks.by_hand import mid_p, t_interval, wilson
+from notebooks.by_hand import cluster_interval, contains, mid_p, overlap, wilson
 from notebooks.printed import follow, printed
+from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.model_selection import GroupShuffleSplit
 
 import ragnb
+from ragnb.ensemble import SplitRatios
 
-DATA = f"{ragnb.__path__[0]}/datasets/data"
-
-
-def labels(frame):
-    """Labels of the parts of each response."""
-    return [[part["label"] for part in parts or []] for parts in frame["parts"]]
-
-
-def test_factscore_under_both_denominators():
-    study = ragnb.load_study("factscore")
-    for system, rows in study.groupby("system"):
-        for choice, skipped in (("counted", ()), ("left_out", ("irrelevant",))):
-            kept = [[name for name in one if name not in skipped] for one in labels(rows)]
-            shares = [one.count("supported") / len(one) for one in kept if one]
-            low, high = t_interval(shares)
-            numbers = [np.mean(shares), low, high, len(shares), len(rows)]
-            follow("15", "c03", f"{system} {choice} ", numbers)
-            assert f"{100 * np.mean(shares):.1f}" in printed("15", "c05")
+NAMES = {"fid": "FiD", "gpt35": "GPT-3.5", "chatgpt": "ChatGPT", "gpt4": "GPT-4"}
+NAMES |= {"newbing": "New Bing"}
+LAYOUTS = (3, " ", " "), (2, " [", ", ")
+"""Decimals of a mean and its limits, and what stands between them."""
 
 
-def test_refchecker_with_and_without_abstentions():
-    rows = ragnb.load_study("refchecker").query("system == 'gpt4'")
-    named = {"parts.supported": "supported", "parts.contradicted": "contradicted"}
-    shown = printed("15", "c07")
-    found = labels(rows)
-    for metric, label in named.items():
-        shares = [one.count(label) / len(one) for one in found if one]
-        assert f"'{metric}': {100 * np.mean(shares):.1f}" in shown
-        assert f"'{metric}': {100 * sum(shares) / len(rows):.1f}" in shown.split("as 0:")[1]
-    n = sum(map(bool, found))
-    assert f"over {n} of {len(rows)} responses" in shown
+@pytest.fixture(scope="module")
+def answers():
+    study = ragnb.load_study("evouna-nq")
+    rows = study[~study["improper"]].dropna(subset=["response", "verdict"])
+    return rows.reset_index(drop=True).replace({"system": NAMES})
 
 
-def test_hallucination_of_gpt_4_over_languages():
-    rows = ragnb.load_study("nomiracl").query("system == 'gpt-4-azure' and not answerable")
-    said = rows.assign(start=~rows["response"].str.lower().str.startswith("i don't know"))
-    rates = said.groupby("language")["start"].mean()
-    assert f"start {100 * rates.mean():.1f} % over {len(rates)} languages" in printed("15", "c09")
-
-
-def test_the_composite_of_mtrag():
-    turns = ragnb.load_study("mtrag")
-    parts = np.array(
+@pytest.fixture(scope="module")
+def features(answers):
+    """Containment, recall, precision and F1 of each answer, with the best reference."""
+    pairs = list(zip(answers["response"], answers["references"], strict=True))
+    best = np.array(
         [
-            turns["mtrag.RougeL"],
-            (1 + turns["mtrag.Bert-Rec"]) / 2,
-            (1 + turns["mtrag.Bert-KPrec"]) / 2,
+            np.max([overlap(said, alias) for part in parts for alias in part], axis=0)
+            for said, parts in pairs
         ]
     )
-    same = np.isclose(3 / (1 / parts).sum(axis=0), turns["mtrag.rb_agg"])
-    assert f"harmonic mean: {same.sum()} of {len(turns)} values" in printed("15", "c11")
+    return pd.DataFrame(
+        {
+            "answer.contains": [float(contains(said, parts)) for said, parts in pairs],
+            "answer.recall": best[:, 1],
+            "answer.precision": best[:, 0],
+            "answer.f1": best[:, 2],
+        }
+    )
 
 
-def test_hallucinated_responses_of_delucionqa():
-    rows = ragnb.load_study("delucionqa").dropna(subset=["hallucinated"])
-    shares = [np.mean([name != "supported" for name in one]) for one in labels(rows)]
-    rows = rows.assign(share=shares, any=[share > 0 for share in shares])
-    for split, some in rows.groupby("split"):
-        given = some["hallucinated"].astype(int)
-        line = f"{split} {given.mean():.3f} {some['any'].mean():.3f} {some['share'].mean():.3f}"
-        assert line in printed("15", "c14")
-        assert f"{split} {given.sum()} {some['any'].sum()}" in printed("15", "c15")
+@pytest.fixture(scope="module")
+def split(answers, features):
+    ratios = SplitRatios(train=0.5, test=0.1, calibration=0.4)
+    label = answers["verdict"].astype(int)
+    return ragnb.DataSplit(features, label, ratios, groups=answers["question"], random_state=0)
 
 
-def test_impossible_percentages():
-    for name, cell in (("noise_robustness", "67.68"), ("negative_rejection", "3.37")):
-        table = pd.read_csv(f"{DATA}/rgb_{name}.csv")
-        k = (3 * table["printed"]).round()
-        impossible = table["printed"][(100 * k / 300).round(2) != table["printed"]]
-        assert impossible.tolist() == [float(cell)]
-        assert f"{cell} is no k/300; {k[impossible.index[0]]:.0f}/300" in printed("15", "c18")
+@pytest.fixture(scope="module")
+def model(split):
+    return LogisticRegression().fit(split.train.X, split.train.y)
 
 
-def test_corrections_of_few_responses():
-    table = pd.read_csv(f"{DATA}/rgb_counterfactual_robustness.csv")
-    for row in table[table["metric"] == "error_correction"].itertuples():
-        k = round(row.printed * row.n / 100)
-        low, high = wilson(k, row.n)
-        numbers = [row.printed, k, row.n, low, high]
-        follow("15", "c20", f"{row.system} {row.language} ", numbers)
+@pytest.fixture(scope="module")
+def probability(split, model):
+    """Predicted probability of a correct answer in the calibration and the test set."""
+    return [model.predict_proba(part.X)[:, 1] for part in (split.calibration, split.test)]
 
 
-def test_distances_and_ratios():
-    for adherence in (0, 1):
-        rms = np.sqrt(np.mean((1 - np.array([0.20, 0.75, 0.75, adherence])) ** 2))
-        assert f"adherence {adherence}: {rms:.3f}" in printed("15", "c22")
-    table = pd.read_csv(f"{DATA}/lbrag_overview.csv")
-    wide = table.pivot(index="system", columns="metric", values="printed")
-    gain = wide["answer.f1"] - wide["answer.f1"]["direct"]
-    ratios = wide["cost.cnbe"]["lbrag"] / wide["cost.cnbe"]["cross"]
-    shown = printed("15", "c24")
-    assert f"CNBE: {ratios:.1f} times" in shown
-    assert f"gain in F1: {gain['lbrag'] / gain['cross']:.2f} times" in shown
-    tokens = wide["cost.translation_tokens"]
-    assert f"fewer tokens: {tokens['cross'] / tokens['lbrag']:.1f} times" in shown
+@pytest.fixture(scope="module")
+def scores(split, probability):
+    return np.sort(np.where(split.calibration.y == 1, 1 - probability[0], probability[0]))
 
 
-def test_what_the_totals_of_an_ensemble_allow():
-    table = pd.read_csv(f"{DATA}/continuous_eval_ensemble.csv").set_index(["system", "metric"])
-    shares = table["printed"] * table["n"]
-    alone, judged = (round(shares[name, "accuracy"]) for name in ("ensemble", "ensemble and judge"))
-    abstained = round(shares["ensemble", "abstained"])
-    spoiled = range((abstained - (judged - alone)) // 2 + 1)
-    p_values = [mid_p(k + judged - alone, k) for k in spoiled]
-    shown = printed("15", "c29")
-    assert f"{abstained} deferred answers; the judge made {judged - alone} more" in shown
-    assert f"between {min(p_values):.3f} and {max(p_values):.3f}" in shown
-    assert f"corrected {judged - alone} to {judged - alone + spoiled[-1]}" in shown
-    for name, k in (("ensemble accuracy", alone), ("ensemble and judge accuracy", judged)):
-        low, high = wilson(k, 235)
-        follow("15", "c28", f"{name} ", [round(k / 235, 3), k, 235, low, high])
-    assert (judged - alone) / 235 == pytest.approx(0.034, abs=5e-4)
+def threshold(scores, alpha):
+    """The score of rank ceil((n + 1)(1 - alpha))."""
+    return scores[math.ceil((len(scores) + 1) * (1 - Fraction(str(alpha)))) - 1]
+
+
+def sets(scores, probability, alpha):
+    """Whether each prediction set contains incorrect, and correct."""
+    q = threshold(scores, alpha)
+    return np.array([probability[1] <= q, 1 - probability[1] <= q])
+
+
+def test_verdicts_by_system(answers):
+    assert f"{len(answers)} answers to {answers['question'].nunique()} questions" in printed(
+        "15", "load"
+    )
+    for system, verdicts in answers.groupby("system")["verdict"]:
+        numbers = [len(verdicts), verdicts.astype(float).mean()]
+        follow("15", "load", f" {system} ", numbers)
+
+
+def test_auroc_of_each_metric(answers, features):
+    for metric, values in features.items():
+        auc = roc_auc_score(answers["verdict"].astype(int), values)
+        follow("15", "alone", f"{metric} ", [auc])
+
+
+def test_threshold_and_sets(split, scores, probability):
+    n = len(scores)
+    rank = math.ceil((n + 1) * Fraction(95, 100))
+    shown = printed("15", "hand")
+    assert f"{n} calibration answers, rank {rank}, threshold q = {scores[rank - 1]:.3f}" in shown
+    zero, one = sets(scores, probability, 0.05)
+    shown = printed("15", "kinds")
+    assert f"{len(one)} answers in the test set" in shown
+    assert f"as incorrect: {(zero & ~one).sum()}" in shown
+    assert f"as correct: {(one & ~zero).sum()}" in shown
+    assert f"abstained: {(zero == one).sum()} ({(zero == one).mean():.1%})" in shown
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.1, 0.2])
+def test_sets_at_other_coverages(scores, probability, alpha):
+    size = sets(scores, probability, alpha).sum(axis=0)
+    one, both, none = ((size == k).sum() for k in (1, 2, 0))
+    q = threshold(scores, alpha)
+    line = f"α = {alpha:.2f}: q = {q:.2f}; one label {one}, both {both}, none {none}"
+    assert line in printed("15", "alpha")
+
+
+def test_coverage_and_what_is_expected(split, scores, probability):
+    zero, one = sets(scores, probability, 0.05)
+    covered = np.where(split.test.y == 1, one, zero).mean()
+    n = len(scores)
+    k = math.ceil((n + 1) * Fraction(95, 100))
+    law = stats.beta(k, n + 1 - k)
+    shown = printed("15", "guarantee")
+    assert f"test set: {covered:.3f}" in shown
+    low, high = law.ppf([0.05, 0.95])
+    assert f"expected: {law.mean():.3f}, 90 % range {low:.3f} to {high:.3f}" in shown
+
+
+@pytest.fixture(scope="module")
+def twenty(answers, features, split, model):
+    """Whether each answer is covered in 20 halves of the answers outside the training set.
+
+    One row per answer and half: with one threshold for all answers, and with one for each system.
+    """
+    rest = answers.drop(split.train.X.index)
+    probability = model.predict_proba(features.loc[rest.index])[:, 1]
+    score = np.where(rest["verdict"].astype(bool), 1 - probability, probability)
+    rest = rest.assign(score=score)[["question", "system", "verdict", "score"]]
+    halves = GroupShuffleSplit(20, test_size=0.5, random_state=0)
+    found = []
+    for known, new in halves.split(rest, groups=rest["question"]):
+        known, new = rest.iloc[known], rest.iloc[new]
+        own = {
+            name: threshold(np.sort(each), 0.05) for name, each in known.groupby("system")["score"]
+        }
+        covered = {
+            "all answers": new["score"] <= threshold(np.sort(known["score"]), 0.05),
+            "each system": new["score"] <= new["system"].map(own),
+        }
+        found.append(new.assign(**covered))
+    return pd.concat(found, keys=range(20))
+
+
+def test_twenty_splits(twenty):
+    each = twenty["all answers"].groupby(level=0).mean()
+    follow("15", "splits", "mean ", [each.mean(), each.std()])
+    last = twenty.loc[19]
+    for size, unit in ((len(last), "answers"), (last["question"].nunique(), "questions")):
+        k = math.ceil((size + 1) * Fraction(95, 100))
+        deviation = stats.betabinom(size, k, size + 1 - k).std() / size
+        line = f"if {size} {unit} are independent: standard deviation {deviation:.4f}"
+        assert line in printed("15", "expected")
+
+
+def test_coverage_of_each_kind_in_twenty_splits(twenty):
+    verdicts = twenty["verdict"].map({True: "correct", False: "incorrect"})
+    kinds = pd.concat([twenty["system"], verdicts, verdicts.replace(".+", "all", regex=True)])
+    covered = pd.concat([twenty[["all answers", "each system"]]] * 3)
+    shares = covered.groupby([covered.index.get_level_values(0), kinds.to_numpy()]).mean()
+    for kind, numbers in shares.groupby(level=1).mean().iterrows():
+        follow("15", "kinds-table", f" {kind} ", numbers)
+
+
+def test_errors_among_accepted_labels(split, scores, probability):
+    zero, one = sets(scores, probability, 0.05)
+    accepted = zero != one
+    wrong = (one[accepted] != (split.test.y[accepted] == 1)).mean()
+    line = f"marginal: accepts {accepted.mean():.1%}, of these {wrong:.1%} wrong"
+    assert line in printed("15", "selective")
+
+
+def test_deferral_to_people_and_break_even(split, scores, probability):
+    zero, one = sets(scores, probability, 0.05)
+    deferred, guess = zero == one, probability[1] >= 0.5
+    y = split.test.y.to_numpy() == 1
+    right = guess == y
+    shown = printed("15", "people")
+    assert f"{deferred.sum()} of {len(y)} answers deferred" in shown
+    alone, helped = accuracy_score(y, guess), (right | deferred).mean()
+    assert f"accuracy alone {alone:.3f}, with people {helped:.3f}" in shown
+    assert f"more than {right[deferred].mean():.1%} of the" in printed("15", "break-even")
+    units = split.test.groups.to_numpy()
+    for kept, values in (
+        (deferred, right),
+        (deferred | True, right),
+        (deferred | True, right | deferred),
+    ):
+        mean, low, high = cluster_interval(values[kept], units[kept])
+        rounded = [f"{mean:.{k}f}{a}{low:.{k}f}{b}{high:.{k}f}" for k, a, b in LAYOUTS]
+        assert any(numbers in printed("15", "compare") for numbers in rounded)
+
+
+def test_published_shares_and_what_they_allow():
+    counts = {"precision": (152, 162), "recall": (152, 183), "accuracy": (194, 235)}
+    for name, (k, n) in counts.items():
+        low, high = wilson(k, n)
+        follow("15", "published", f"ensemble {name} ", [k, n, k / n, low, high])
+    p_values = [mid_p(k + 8, k) for k in range(15)]
+    assert f"p between {min(p_values):.3f} and {max(p_values):.3f}" in printed("15", "bounds")

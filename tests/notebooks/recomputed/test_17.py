@@ -1,10 +1,20 @@
-"""Numbers of notebook 17, recomputed with numpy and scipy."""
+"""Numbers of notebook 17, recomputed with numpy, scipy, statsmodels and scikit-learn."""
+
+import re
 
 import numpy as np
+import pandas as pd
 import pytest
+from notebooks.by_hand import cluster_interval
 from notebooks.judged import SEES, judged_answers, turns_of_models
 from notebooks.printed import printed
 from scipy import stats
+from sklearn.metrics import accuracy_score, cohen_kappa_score, recall_score
+
+import ragnb
+
+NAMES = {"newbing": "New Bing", "gpt4": "GPT-4", "chatgpt": "ChatGPT", "fid": "FiD"}
+NAMES["gpt35"] = "GPT-3.5"
 
 
 @pytest.fixture(scope="module")
@@ -17,64 +27,57 @@ def turns():
     return turns_of_models()
 
 
-def test_what_labels_are_worth(answers, turns):
-    shown = printed("17", "worth")
-    judged = {name: turns[column] for column, name in SEES.items()}
-    for name, scores in judged.items():
-        r = stats.pearsonr(turns["human_faithfulness"], scores).statistic
-        assert f"{name} {r:.2f} {100 / (1 - r * r):.2f}" in shown
-    r = stats.pearsonr(answers["people"], answers["judge"]).statistic
-    assert f"containment {r:.2f} {100 / (1 - r * r):.2f}" in shown
-
-
-@pytest.fixture(scope="module")
-def draws(answers):
-    """Labels and verdicts of New Bing, and 500 samples of 100 of them."""
-    rows = answers[answers["system"] == "newbing"]
-    chosen = [
-        np.random.default_rng(seed).choice(len(rows), 100, replace=False) for seed in range(500)
+def test_the_table_of_counts(answers):
+    counts = np.histogram2d(answers["people"], answers["judge"], bins=2)[0].astype(int)
+    assert counts.sum() == 15098
+    numbers = [
+        int(number) for number in re.findall(r"(?<![\d.])\d+(?![\d.])", printed("17", "table"))
     ]
-    return rows["people"].to_numpy(float), rows["judge"].to_numpy(float), chosen
+    assert numbers == counts.ravel().tolist()
 
 
-def estimate(label, verdict, chosen):
-    """The PPI++ estimate, and its weight."""
-    rest = np.delete(verdict, chosen)
-    y, f = label[chosen], verdict[chosen]
-    weight = np.cov(y, f, bias=True)[0, 1] / (1 + len(y) / len(rest)) / np.var(verdict, ddof=1)
-    weight = min(max(weight, 0), 1)
-    return y.mean() + weight * (rest.mean() - f.mean()), weight
+def test_agreement_kappa_and_error_rates_with_cluster_robust_intervals(answers):
+    people, judge, shown = answers["people"], answers["judge"], printed("17", "kappa")
+    kappa = cohen_kappa_score(people, judge)
+    assert f"Cohen's kappa {kappa:.2f} [" in shown
+    assert f"percent agreement {accuracy_score(people, judge):.4f} [" in shown
+    right = (people == judge).astype(float)
+    for name, digits, kept in (
+        ("percent agreement", 4, people >= 0),
+        ("sensitivity", 2, people == 1),
+        ("specificity", 4, people == 0),
+    ):
+        found = cluster_interval(right[kept], answers["example_id"][kept])
+        mean, low, high = (f"{number:.{digits}f}" for number in found)
+        units = answers["example_id"][kept].nunique()
+        assert f"{name} {mean} [{low}, {high}] {units} cluster-robust t" in shown
+    assert f"{kappa:.2f}" in printed("17", "always")
+    assert f"{people.mean():.1%}" in printed("17", "always")
 
 
-def test_the_first_estimate(draws):
-    label, verdict, chosen = draws
-    value, weight = estimate(label, verdict, chosen[0])
-    shown = printed("17", "by-hand")
-    assert f"labels: {label[chosen[0]].mean():.3f}, lambda: {weight:.2f}" in shown
-    assert f"judge: {verdict[chosen[0]].mean():.3f} on the labelled answers" in shown
-    assert f"estimate: {value:.3f}" in shown
+def test_error_rates_of_each_system(answers):
+    shown = printed("17", "errors")
+    for system, rows in answers.groupby("system"):
+        sensitivity = recall_score(rows["people"], rows["judge"])
+        specificity = recall_score(rows["people"], rows["judge"], pos_label=0)
+        share, accepted = rows["people"].mean(), rows["judge"].mean()
+        numbers = [share, accepted, accepted - share, sensitivity, specificity]
+        numbers.append(sensitivity + specificity - 1)
+        line = " ".join(f"{number:.3f}" for number in numbers)
+        assert f"{NAMES[system]} {line}" in shown
 
 
-def test_coverage_of_the_labels_alone_and_of_the_judge_alone(draws):
-    label, verdict, chosen = draws
-    truth, quantile = label.mean(), stats.t.ppf(0.975, 99)
-    covered, widths = [], []
-    for one in chosen:
-        # A Wilson interval with the t quantile, for the number of labels that gives the variance
-        # of 100 labels and one more, which is half a success.
-        rate = label[one].mean()
-        moved = (100 * rate + 0.5) / 101
-        variance, wider = rate * (1 - rate), moved * (1 - moved)
-        n = wider / (variance / 99 + max(wider - variance, 0) / 100)
-        q = quantile**2 / n
-        centre, half = (
-            (rate + q / 2) / (1 + q),
-            np.sqrt(rate * (1 - rate) * q + q * q / 4) / (1 + q),
-        )
-        covered.append(abs(truth - centre) <= half)
-        widths.append(2 * half)
-    half = stats.t.ppf(0.975, len(verdict) - 1) * stats.sem(verdict)
-    assert abs(truth - verdict.mean()) > half
-    shown = printed("17", "repeat")
-    assert f"judge alone 0.000 {2 * half:.3f}" in shown
-    assert f"labels alone {np.mean(covered):.3f} {np.mean(widths):.3f}" in shown
+def test_correlation_of_judges_and_of_a_person_with_the_other_people(turns):
+    grades = ragnb.load_study("mtrag", "labels").dropna(subset="faithfulness")
+    pairs = []
+    for _, given in grades.groupby(["example_id", "system"]):
+        values = given["faithfulness"].to_numpy(float)
+        others = [np.delete(values, k).mean() for k in range(len(values))]
+        pairs.append(given.assign(person=values, others=others))
+    rows = pd.concat(pairs).merge(turns, on=["example_id", "system"])
+    shown = printed("17", "graded")
+    judges = {column: column for column in SEES}
+    for column, name in {"person": "another person", **judges}.items():
+        rho = stats.spearmanr(rows[column], rows["others"]).statistic
+        assert f"{name} {rho:.2f}" in shown
+    assert f"{len(rows)} grades of 7 people" in printed("17", "others")
