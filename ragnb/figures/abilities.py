@@ -12,6 +12,7 @@ from matplotlib.ticker import PercentFormatter
 
 from ragnb.arguments import accepts
 from ragnb.datasets.published_tables import published
+from ragnb.datasets.sources import sources_of
 from ragnb.errors import InputError
 from ragnb.figures.styles import (
     COLOURS,
@@ -106,6 +107,21 @@ def plot_abilities(report: RgbReport, *, published_models: bool = True) -> Any:
         _write_ability(ax, TITLES[ability])
     _name_series(figure, looks, published_models)
     return axes
+
+
+def note_on_published_models(report: RgbReport) -> str:
+    """What the grey models answered, if it is not what the models of the report answered; otherwise empty."""
+    of_benchmark = {source.name for source in sources_of("rgb")}
+    others = [name for name in report.questions if name not in of_benchmark]
+    if report.questions and not others:
+        return ""
+    questions = f"those of {', '.join(others)}" if others else "other questions"
+    return (
+        "grey: published models on the questions of RGB itself; in colour: "
+        + questions
+        + ", so the "
+        "two cannot be compared"
+    )
 
 
 def _write_ability(ax: Axes, title: str) -> None:

@@ -13,7 +13,7 @@ from ragnb.annotation.tag_report import ErrorReport
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.figures.abilities import TITLES as ABILITIES
-from ragnb.figures.abilities import plot_abilities
+from ragnb.figures.abilities import note_on_published_models, plot_abilities
 from ragnb.figures.curves import plot_risk_coverage
 from ragnb.figures.forest import draw_differences
 from ragnb.figures.forms import (
@@ -56,7 +56,7 @@ def rgb_figure(result: RgbReport, page: Page) -> Drawn:
     abilities = [name for name in ABILITIES if not getattr(result, name).empty]
     if len(abilities) > 1:
         axes = plot_abilities(result)
-        set_header(figure_of(axes), page.title, "")
+        set_header(figure_of(axes), page.title, note_on_published_models(result))
         return axes, pd.concat(result.tables, names=["ability"]).reset_index("ability")
     table = getattr(result, abilities[0]) if abilities else result.closed_book
     has_noise = "noise_rate" in varying(table)

@@ -78,6 +78,8 @@ class RgbReport(Report):
         of the same system without passages, and ``passes_gate`` whether it is above 70 %.
     closed_book
         ``rgb.accuracy`` without passages, by task.
+    questions
+        Names of the files of questions, which are the first part of each ``example_id``.
     """
 
     protocols: tuple[str, ...]
@@ -86,6 +88,7 @@ class RgbReport(Report):
     information_integration: pd.DataFrame
     counterfactual_robustness: pd.DataFrame
     closed_book: pd.DataFrame
+    questions: tuple[str, ...] = ()
 
     @property
     def counts(self) -> pd.DataFrame:
@@ -197,7 +200,16 @@ def rgb_report(
         tables[table] = pd.concat([pd.DataFrame(), *rates_of_table], ignore_index=True)
     if len(tables["counterfactual_robustness"]):
         _add_closed_book_columns(tables["counterfactual_robustness"], frame, tables["closed_book"])
-    return RgbReport(protocols=tuple(protocols), **tables)
+    return RgbReport(
+        protocols=tuple(protocols), questions=_files_of_questions(frame["example_id"]), **tables
+    )
+
+
+def _files_of_questions(example_ids: pd.Series) -> tuple[str, ...]:
+    """The distinct first parts of ids such as ``en_fact/12``; an id without a slash has none."""
+    ids = example_ids.astype(str)
+    files = ids[ids.str.contains("/", regex=False)].str.split("/").str[0]
+    return tuple(files.unique())
 
 
 def _with_tables(responses: pd.DataFrame) -> pd.DataFrame:
