@@ -187,8 +187,8 @@ def load_responses(
         ``translate_tokens`` also as ``translations``, and its ``semantic_score`` also as
         ``judged_similarity``. The names of RGB's files give the model, the data, the noise rate,
         the number of passages and the share of true passages.
-        ``attrs["source"]`` contains the name and the checksum of a file, which `ragnb.provenance` prints;
-        those of several files are in ``attrs["sources"]``.
+        ``attrs["files"]`` contains the name and the checksum of each file, which `ragnb.provenance`
+        prints.
 
     Raises
     ------
@@ -234,7 +234,7 @@ def load_responses(
         return _load(source, columns or {}, **options)
     frames = [_load(member, columns or {}, **options, is_alone=False) for member in sources]
     frame = _joined(frames)
-    frame.attrs["sources"] = [part.attrs["source"] for part in frames if "source" in part.attrs]
+    frame.attrs["files"] = [file for part in frames for file in part.attrs.get("files", ())]
     tell_size(f"{len(sources)} files: {_size(frame)}")
     return frame
 
@@ -345,7 +345,7 @@ def _load(
         frame.attrs["read_as"] = _reading(frame, file, read_as)
         tell(frame.attrs["read_as"])
     if file is not None:
-        frame.attrs["source"] = _origin(file)
+        frame.attrs["files"] = [_origin(file)]
     return frame
 
 

@@ -68,7 +68,7 @@ def provenance(*results: Any) -> Provenance:
     frames = [frame for result in results for frame in _frames_in(result)]
     pairs = [("data", spelled(result)) for result in results if isinstance(result, str)]
     for frame in frames:
-        for source in (frame.attrs.get("source"), *frame.attrs.get("sources", ())):
+        for source in (frame.attrs.get("source"), *frame.attrs.get("files", ())):
             pairs += _sources(source)
         pairs += _models(frame)
     pairs = [pair for pair in pairs if not _is_in_another(pair, pairs)]

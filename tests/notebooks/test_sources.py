@@ -491,7 +491,7 @@ def test_retrieval_is_measured_on_other_questions_with_other_answers(
     answers = examples.drop(columns="passages").assign(response=first, system="quotes")
     quoted = ragnb.write_table(answers, tmp_path / "answers.jsonl")
     shown = shown_with(
-        "16",
+        "09",
         tmp_path / "mine.jsonl",
         ranking="ragnb.experiments.retrieval.rank_passages(examples)",
         answers=f"ragnb.load_responses({str(quoted)!r})",
@@ -571,3 +571,34 @@ def test_the_prose_states_no_result(notebook):
     text = re.sub(r"```.+?```|<details>.+?</details>", "", prose(notebook), flags=re.DOTALL)
     found = re.findall(r"\b0\.\d\d+|\b\d+ of (?:the )?\d+|\bp [=<] [\d.]+|\d+ %", text)
     assert {*found} <= {*CHOSEN[notebook].split(", ")}
+
+
+@pytest.mark.data
+def test_the_whole_benchmark_runs_on_its_own_files_as_notebook_01_writes_it(
+    data_folder, tmp_path, monkeypatch
+):
+    """The lines of the notebook, with RGB's Chinese files and a server on this machine; no line is about other questions."""
+    files = {
+        name: data_folder / "rgb" / f"{name}.json" for name in ("zh_refine", "zh_int", "zh_fact")
+    }
+    if not all(file.is_file() for file in files.values()):
+        pytest.skip("the Chinese files of RGB are not in RAGNB_TEST_DATA")
+    (block,) = re.findall(r"```python\n(import pandas.+?)```", prose("01"), flags=re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    with FaultServer() as server:
+        block = block.replace("http://127.0.0.1:8080/v1", server.base_url).replace('"en_', '"zh_')
+        for name, file in files.items():
+            block = block.replace(
+                f'ragnb.load_rgb("{name}")', f"ragnb.load_rgb({str(file)!r}).head(10)"
+            )
+        exec(compile(block, "01", "exec"), names)
+    report = names["report"]
+    assert report.questions == ("zh_refine", "zh_int", "zh_fact")
+    assert report.noise_robustness["n"].tolist() == [10] * 5
+    assert report.negative_rejection["n"].tolist() == [10]
+    assert set(report.information_integration["n"]) == {10}
+    assert "rgb.error_detection" in report.counterfactual_robustness["metric"].tolist()
+    (figure,) = map(plt.figure, plt.get_fignums())
+    header = " ".join(text.get_text() for text in figure.texts)
+    assert "published models on the questions" not in header
