@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         full_tracebacks,
     )
     from ragnb.experiments.before_after import changes
-    from ragnb.experiments.judges import judge_responses
+    from ragnb.experiments.judges import apply_codebook, judge_responses
     from ragnb.experiments.multilingual import run_multilingual
     from ragnb.experiments.parts import label_parts
     from ragnb.experiments.pipeline import run
@@ -127,6 +127,7 @@ __all__ = [
     "abstention_report",
     "agreement",
     "annotation_report",
+    "apply_codebook",
     "audit",
     "build_contexts",
     "catalogue",

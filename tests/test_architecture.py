@@ -30,6 +30,7 @@ FLOORS = [
         "replies",
         "results",
         "rounding",
+        "tags",
         "text",
     },
     {"metrics", "stats", "conformal", "prompts"},

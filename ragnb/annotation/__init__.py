@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ragnb.annotation.recovery import recover_log
     from ragnb.annotation.sampling import next_to_label
     from ragnb.annotation.session import AnnotationSession
-    from ragnb.annotation.tag_report import ErrorReport, error_report
+    from ragnb.annotation.tag_report import ErrorReport, error_report, tag_judge_report
     from ragnb.annotation.tasks import TASKS, Contradiction, Field, Option, Task, read_task
 else:
     __getattr__, __dir__ = face(__name__)
@@ -43,5 +43,6 @@ __all__ = [
     "recorded_passes",
     "recover_log",
     "review_queue",
+    "tag_judge_report",
     "write_ragbench",
 ]

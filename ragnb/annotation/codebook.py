@@ -4,54 +4,15 @@ A tag has an id, which never changes, and a name. The id is the first name of th
 is renamed or merged is also renamed or merged where it was used before. ``codebook.mjs`` in the widgets repeats these rules.
 """
 
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ragnb.errors import InputError
 from ragnb.suggestions import did_you_mean
-from ragnb.text import well_formed
-
-# Longest name of a tag in characters. What a tag means belongs into its definition.
-LONGEST_TAG = 100
+from ragnb.tags import tag_key, tag_name
 
 CHANGES_OF_CODEBOOK = ("add", "rename", "define", "merge")
-
-
-def tag_name(text: Any) -> str:
-    """Return the name of a tag with single spaces. InputError if it is blank, too long or no text.
-
-    >>> tag_name("  wrong   language ")
-    'wrong language'
-    """
-    if not isinstance(text, str):
-        raise InputError(f"the name of a tag must be a text, got {text!r:.60}")
-    name = " ".join(well_formed(text).split())
-    if not name:
-        raise InputError("the name of a tag must not be blank")
-    if len(name) > LONGEST_TAG:
-        raise InputError(
-            f"the name of a tag may have at most {LONGEST_TAG} characters, got {len(name)}; put what the tag means into "
-            "its definition"
-        )
-    return name
-
-
-def definition_text(text: Any) -> str:
-    """Return the definition of a tag without space around it. InputError if it is no text."""
-    if not isinstance(text, str):
-        raise InputError(f"the definition of a tag must be a text, got {text!r:.60}")
-    return well_formed(text).strip()
-
-
-def tag_key(name: str) -> str:
-    """What two names have in common that differ only in letter case or white space.
-
-    >>> tag_key("Wrong  language") == tag_key("wrong language")
-    True
-    """
-    return " ".join(unicodedata.normalize("NFC", name).lower().split())
 
 
 @dataclass

@@ -8,14 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.annotation.codebook import definition_text, tag_name
 from ragnb.annotation.log import LabelState, read_log, wait_for_actions
 from ragnb.annotation.tasks import Task, read_task
 from ragnb.arguments import accepts
-from ragnb.cells import is_missing
-from ragnb.columns import require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
+from ragnb.tags import tag_definitions
 
 
 @accepts()
@@ -79,23 +77,4 @@ def definitions_of(codebook: Any) -> dict[str, str]:
     is_log = isinstance(codebook, str | Path) or hasattr(codebook, "session")
     if is_log or hasattr(codebook, "state"):
         codebook = read_codebook(codebook)
-    if isinstance(codebook, pd.DataFrame):
-        require_columns(codebook, ["tag"], "codebook")
-        names = codebook["tag"].tolist()
-        texts = codebook["definition"].tolist() if "definition" in codebook else [""] * len(names)
-    elif isinstance(codebook, Mapping):
-        names, texts = list(codebook), list(codebook.values())
-    elif isinstance(codebook, list | tuple):
-        names, texts = list(codebook), [""] * len(codebook)
-    else:
-        kind = type(codebook).__name__
-        raise InputError(
-            f"codebook must be a mapping from tags to definitions, a list of tags, a frame or a log, got {kind}"
-        )
-    definitions: dict[str, str] = {}
-    for name, text in zip(names, texts, strict=True):
-        tag = tag_name(name)
-        if tag in definitions:
-            raise InputError(f"the codebook has the tag {tag!r} twice")
-        definitions[tag] = "" if is_missing(text) else definition_text(text)
-    return definitions
+    return tag_definitions(codebook)

@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.annotation.codebook import tag_key
 from ragnb.annotation.labels import id_columns, read_labels, task_of
 from ragnb.annotation.log import same_fields
 from ragnb.annotation.places import Place, flat, places
@@ -14,6 +13,7 @@ from ragnb.annotation.tasks import COLUMNS, Task
 from ragnb.cells import present
 from ragnb.datasets.files import several_files
 from ragnb.errors import InputError
+from ragnb.tags import tag_key
 
 
 @dataclass(frozen=True)

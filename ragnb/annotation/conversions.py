@@ -68,6 +68,19 @@ class Verdict(Conversion, task="verdict"):
         return super().to_labels({**suggested, **record}, sentences, task)
 
 
+class ErrorAnalysis(Conversion, task="error_analysis"):
+    """The column ``judged_tags`` of a judge suggests the tags."""
+
+    suggesting = ("judged_tags",)
+
+    def to_labels(
+        self, record: Mapping[str, Any], sentences: Sentences, task: Task
+    ) -> dict[Place, Any]:
+        """The tags in the record, or those of a judge if the record has no such field."""
+        suggested = {"tags": present(record.get("judged_tags"))}
+        return super().to_labels({**suggested, **record}, sentences, task)
+
+
 class Trace(Conversion, task="trace"):
     """RAGBench's columns of sentence labels."""
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 import pandas as pd
 
-from ragnb.annotation.codebook import Codebook, definition_text, tag_name
+from ragnb.annotation.codebook import Codebook
 from ragnb.annotation.codebook_files import with_codebook
 from ragnb.annotation.items import (
     Item,
@@ -33,6 +33,7 @@ from ragnb.annotation.tasks import Field, Task, read_task
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.printing import warn
+from ragnb.tags import definition_text, tag_name
 from ragnb.version import __version__
 
 Method = TypeVar("Method", bound=Callable[..., Any])

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from ragnb.annotation.agreement_report import overlap_of_votes
-from ragnb.annotation.codebook import tag_key
 from ragnb.annotation.comparison import common_tags, common_task
 from ragnb.annotation.items import item_ids
 from ragnb.annotation.labels import id_columns, join_labels, read_labels
@@ -30,10 +29,12 @@ from ragnb.reports.frames import (
     interval_columns,
     with_counts,
 )
+from ragnb.reports.judge import judge_report
 from ragnb.scoring.columns import FOREIGN, numbers
 from ragnb.scoring.comparisons import compare
 from ragnb.scoring.summaries import summarize
 from ragnb.stats.multiplicity import CORRECTIONS
+from ragnb.tags import tag_key
 
 # The row of the rates for responses with at least one tag.
 ANY_TAG = "(any tag)"
@@ -349,6 +350,107 @@ def error_report(
         agreement=_agreement(readers, field, by_frequency, cluster, confidence_level),
         cases=_cases(read, task, field, by_frequency),
     )
+
+
+@accepts(confidence_level="level")
+def tag_judge_report(
+    judged: pd.DataFrame,
+    labels: Any,
+    *,
+    id: str | Sequence[str] | None = None,
+    clusters: str | None = "example_id",
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
+    """Compare the tags of a judge with those of a person: precision, recall and kappa of each tag, with intervals.
+
+    Parameters
+    ----------
+    judged
+        Responses with ``judged_tags``, as `ragnb.apply_codebook` returns them.
+    labels
+        The labels of one person: a log, a session, or a frame of labels.
+    id
+        Column or columns that identify a row; by default those that the log names.
+    clusters
+        Column that names the independent units; see `ragnb.judge_report`.
+    confidence_level
+        Nominal coverage of the intervals, in (0, 1).
+
+    Returns
+    -------
+    DataFrame
+        One row per tag and ``metric``, which is the precision (share of the judge's tags that the person gave), the recall
+        (share of the person's tags that the judge gave) or Cohen's kappa: ``tag, metric, mean, low, high, interval,
+        confidence_level``; ``n_person`` and ``n_judge``, the numbers of responses to which each gave the tag; ``n``,
+        responses that both read; and ``n_unread``, responses that only the person read, because the judge's reply could not
+        be read. These are left out. A value is nan if nobody gave the tag, and the limits are nan if the tags do not vary
+        enough.
+
+    Raises
+    ------
+    InputError
+        `judged` has no ``judged_tags``, the labels are of several people or have no tags, or the judge read none of the
+        responses.
+    """
+    require_columns(judged, ["judged_tags"], "tag_judge_report")
+    frames = [labels if isinstance(labels, pd.DataFrame) else read_labels(labels)]
+    task = common_task(frames)
+    readers = _joined_by_reader(judged, frames, task, id)
+    if len(readers) != 1 or not task.tag_fields:
+        raise InputError(
+            f"tag_judge_report needs the tags of one person, got those of {', '.join(readers) or 'none'}"
+        )
+    (read,) = readers.values()
+    is_judged = [not is_missing(tags) for tags in read["judged_tags"]]
+    both = read[is_judged].reset_index(drop=True)
+    if both.empty:
+        raise InputError(
+            f"tag_judge_report needs responses that the person and the judge read, got none among {len(read)}"
+        )
+    rows: list[dict[str, Any]] = []
+    for name in common_tags(frames, task):
+        key = tag_key(name)
+        person = [float(name in tags) for tags in both[task.tag_fields[0]]]
+        judge = [float(key in map(tag_key, tags)) for tags in both["judged_tags"]]
+        counts = {
+            "n_person": int(sum(person)),
+            "n_judge": int(sum(judge)),
+            "n": len(both),
+            "n_unread": len(read) - len(both),
+        }
+        measures = _measures_of_judge(
+            both.assign(**{_JUDGE: judge, _PERSON: person}), clusters, confidence_level
+        )
+        rows += [{"tag": name} | measure | counts for measure in measures]
+    return as_frame(rows)
+
+
+_JUDGE, _PERSON = "judge", "person"
+# Words for the measures of a judge report.
+_MEASURES = {"precision": "precision", "sensitivity": "recall", "Cohen's kappa": "Cohen's kappa"}
+
+
+def _measures_of_judge(
+    frame: pd.DataFrame, clusters: str | None, level: float
+) -> list[dict[str, Any]]:
+    """Precision, recall and kappa of one tag."""
+    # Columns that identify a response.
+    names = (*CONDITION, "repeat", "example_id", clusters, "response")
+    columns = [name for name in names if name in frame]
+    report = judge_report(
+        frame[[*dict.fromkeys(columns), _JUDGE, _PERSON]],
+        judge=_JUDGE,
+        label=_PERSON,
+        by=[],
+        clusters=clusters if clusters in frame else None,
+        confidence_level=level,
+    )
+    measures = report.agreement.set_index("metric")
+    kept = ["mean", "low", "high", "interval", "confidence_level"]
+    return [
+        {"metric": word, **measures.loc[metric, kept].to_dict()}
+        for metric, word in _MEASURES.items()
+    ]
 
 
 # ---- who read what ---------------------------------------------------------------------------------

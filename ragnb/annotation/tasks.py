@@ -12,10 +12,10 @@ import pydantic
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, StrictBool, StrictInt, StrictStr
 from pydantic.dataclasses import dataclass
 
-from ragnb.annotation.codebook import tag_key, tag_name
 from ragnb.arguments import accepts, accepts_fields
 from ragnb.errors import InputError, check_choice
 from ragnb.printing import described
+from ragnb.tags import tag_key, tag_name
 
 # Letters that can be the key of a field. The others do something else in the annotator.
 FREE = "bcdhilqrstuvwy"

@@ -7,6 +7,7 @@ from ragnb.faces import face
 if TYPE_CHECKING:
     from ragnb.experiments.before_after import Changes, changes
     from ragnb.experiments.judges import (
+        apply_codebook,
         judge_pairs,
         judge_responses,
         judgement_requests,
@@ -45,6 +46,7 @@ __all__ = [
     "RECORDINGS",
     "Changes",
     "DeferralPlan",
+    "apply_codebook",
     "changes",
     "judge_pairs",
     "judge_responses",

@@ -36,18 +36,22 @@ from ragnb.prompts.judges import (
     SupportVerdicts,
     numbered,
     readable_references,
+    tag_verdict,
     template_of,
+    with_codebook,
     with_rubric,
 )
 from ragnb.prompts.template import Template, keyed_lines, turns
 from ragnb.replies import no_answer, reasoning_apart
 from ragnb.scoring.pairing import varying
+from ragnb.tags import tag_definitions
 from ragnb.text import fold, is_blank, strip_reasoning, tokens, well_formed
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 32, "seed": 0}
 EXPLAINED = {**PARAMETERS, "max_tokens": 256}
+TAGGED = {**PARAMETERS, "max_tokens": 512}
 LISTED = {**PARAMETERS, "max_tokens": 2048}
-"""Sampling parameters of a bare verdict, of one with an explanation, and of a list of verdicts."""
+"""Sampling parameters of a bare verdict, of one with an explanation, of tags, and of a list of verdicts."""
 
 Value = Callable[[Mapping[str, Any], Mapping[str, Any]], Any]
 """Function of the record in a judge's reply and of the judged response. It returns the value. If it raises InputError, the
@@ -396,6 +400,79 @@ def judge_responses(
     refuse_judged(responses, definition.columns, options)
     options |= {"model": model, "parameters": parameters}
     return responses.assign(**judgements(responses, definition, **options))
+
+
+@accepts()
+@passes_options_to(complete_structured)
+def apply_codebook(
+    responses: pd.DataFrame,
+    codebook: Mapping[str, str] | Sequence[str] | pd.DataFrame,
+    *,
+    model: str,
+    parameters: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> pd.DataFrame:
+    """Let a model give responses the tags of a codebook, with one request per response.
+
+    A model's tags are worth what `ragnb.annotation.tag_judge_report` says: compare them with those of people first.
+
+    Parameters
+    ----------
+    responses
+        ``question`` and ``response``. The model also reads ``references`` and ``passages`` if the frame has these columns.
+    codebook
+        The definition of each tag by its name, a list of names, or a frame such as `ragnb.annotation.read_codebook`
+        returns it.
+    model
+        The judge's name, as the endpoint knows it.
+    parameters
+        Sampling parameters in the place of the judge's own.
+    **options
+        Arguments for `ragnb.complete_structured`: ``base_url``, ``store``, ``offline``, ...
+
+    Returns
+    -------
+    DataFrame
+        The responses and
+
+        - ``judged_tags``: a list of tags in the order of the codebook, which is empty if none fits; None where the judge's
+          reply cannot be read or there was nothing to ask, never an empty list
+        - ``judge_reason``: why there are no tags, else None
+        - ``judge_explanation, judge_keys, judge_signature`` as in `judge_responses`
+
+    Raises
+    ------
+    InputError
+        A missing column, a codebook without tags or with a tag twice, a frame that is judged already, or, offline, missing
+        replies.
+    EndpointError, StoreError
+        As for `ragnb.complete`.
+
+    Examples
+    --------
+    >>> codebook = ragnb.annotation.read_codebook("labels/ana.error_analysis.sqlite")      # doctest: +SKIP
+    >>> judged = apply_codebook(responses, codebook, model="gpt-4o", store="tags.sqlite")  # doctest: +SKIP
+    """
+    definitions = tag_definitions(codebook)
+    if not definitions:
+        raise InputError("apply_codebook needs a codebook with at least one tag, got none")
+    materials = [name for name in ("references", "passages") if name in responses]
+
+    def tags_in_order(record: Mapping[str, Any], response: Mapping[str, Any]) -> list[str]:
+        """The tags in a reply, each once and in the order of the codebook."""
+        return [tag for tag in definitions if tag in record["tags"]]
+
+    judgement = Judgement(
+        with_codebook(definitions, materials),
+        tag_verdict(definitions),
+        "judged_tags",
+        tags_in_order,
+        TAGGED,
+        object,
+    )
+    refuse_judged(responses, judgement.columns, options)
+    options |= {"model": model, "parameters": parameters}
+    return responses.assign(**judgements(responses, judgement, **options))
 
 
 @accepts()

@@ -19,14 +19,15 @@ what a published method asks for:
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field, create_model
 
 from ragnb.prompts.citations import citations_of
 from ragnb.prompts.template import Template, keyed_lines, load_family
+from ragnb.tags import tag_key
 from ragnb.text import well_formed
 
 NEWEST = 2
@@ -190,6 +191,47 @@ def with_rubric(rubric: str, prompt_version: int = NEWEST) -> Template:
     text = well_formed(rubric).strip().replace("{", "{{").replace("}", "}}")
     template = template_of("answer.judge_rubric", prompt_version)
     return replace(template, user=template.user.replace("{rubric}", text))
+
+
+def with_codebook(definitions: Mapping[str, str], materials: Iterable[str] = ()) -> Template:
+    """Return the prompt ``answer.judge_tags`` with a codebook in its text, which becomes part of the template's hash.
+
+    ``materials`` are ``"references"`` and ``"passages"``, as far as the judge reads them.
+
+    >>> with_codebook({"echo": "Repeats the prompt."}).user.splitlines()[1]
+    '- "echo": "Repeats the prompt."'
+    """
+    lines = []
+    for name, definition in definitions.items():
+        meaning = f": {_quoted(definition)}" if definition else ""
+        lines.append(f"- {_quoted(name)}{meaning}")
+    listed = "\n".join(lines).replace("{", "{{").replace("}", "}}")
+    blocks = [f"<{name}-{{mark}}>\n{{{name}}}\n</{name}-{{mark}}>\n" for name in materials]
+    template = template_of("answer.judge_tags")
+    user = template.user.replace("{materials}", "".join(blocks)).replace("{codebook}", listed)
+    return replace(template, user=user)
+
+
+def tag_verdict(tags: Iterable[str]) -> type[BaseModel]:
+    """Return the model of a judge's reply, which may contain only these tags, in any letter case.
+
+    >>> tag_verdict(["echo"]).model_validate({"explanation": "", "tags": ["Echo"]}).tags
+    ['echo']
+    """
+    name_of = {tag_key(tag): tag for tag in tags}
+    # The type of a tag is one of the names, which the JSON schema lists.
+    names: Any = Literal[tuple(name_of.values())]
+    as_in_codebook = BeforeValidator(
+        lambda text: name_of.get(tag_key(text), text) if isinstance(text, str) else text
+    )
+    return create_model(
+        "TagVerdict",
+        explanation=(str, Field(description="one sentence: what goes wrong, if anything")),
+        tags=(
+            list[Annotated[names, as_in_codebook]],
+            Field(description="the tags of the codebook that fit; empty if none does"),
+        ),
+    )
 
 
 def numbered(passages: Iterable[str], prompt_version: int = NEWEST) -> str:

@@ -16,9 +16,9 @@ from ragnb.annotation import (
     read_task,
     recover_log,
 )
-from ragnb.annotation.codebook import LONGEST_TAG
 from ragnb.annotation.log import read_log
 from ragnb.errors import InputError
+from ragnb.tags import LONGEST_TAG
 
 
 @pytest.fixture
@@ -215,7 +215,7 @@ def test_a_codebook_can_be_given_in_many_forms(tmp_path, codebook):
     ("task", "codebook", "message"),
     [
         ("verdict", ["a"], "task 'verdict' has a codebook, but no field of tags"),
-        ("error_analysis", ["a", " A"], "two tags have the same name"),
+        ("error_analysis", ["a", " A"], "has the tag 'A' twice"),
         ("error_analysis", ["a", "a "], "has the tag 'a' twice"),
         ("error_analysis", [1], "the name of a tag must be a text, got 1"),
         ("error_analysis", 3, "codebook must be a mapping from tags to definitions, .* got int"),

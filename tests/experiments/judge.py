@@ -9,7 +9,8 @@ from fault_server import Answer, FaultServer
 def shown(messages):
     """The texts of a request by the names of their tags; the first tag tells the mark of all."""
     user = next(message["content"] for message in messages if message["role"] == "user")
-    first = re.match(r"(?:Rubric: [^<]*)?<[a-z-]+-([0-9a-f]{8})>\n", user)
+    instruction = r"(?:Rubric: [^<]*|Codebook:\n(?:- .*\n)+\n)?"
+    first = re.match(instruction + r"<[a-z-]+-([0-9a-f]{8})>\n", user)
     if not first:
         return {}
     mark = first[1]

@@ -51,6 +51,8 @@ def test_no_two_inputs_of_a_judge_give_the_same_prompt(name):
     template = judges.TEMPLATES[name]
     if "rubric" in template.fields:
         template = judges.with_rubric("It is polite.")
+    if "codebook" in template.fields:
+        template = judges.with_codebook({"echo": "Repeats the question."}, ["references"])
     labelled = [f"a\n{label}b" for label in LABELS]
     pool = [*SMALL[:4], *labelled[1:5], *forged(template)[::4]]
     inputs = list(product(pool, repeat=len(template.fields)))

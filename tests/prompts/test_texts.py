@@ -35,7 +35,7 @@ answer.judge_faithfulness:1:c9003206 answer.judge_faithfulness:2:e6088103
 answer.judge_preference:1:eea9845f answer.judge_preference:2:3fd537fe
 answer.judge_relevancy:1:31a04385 answer.judge_relevancy:2:877b07db answer.judge_rubric:1:972f8cc2
 answer.judge_rubric:2:8e33484d answer.judge_similarity:1:9be29933
-answer.judge_similarity:2:30f68536 context.judge_precision:1:f43fa505
+answer.judge_similarity:2:30f68536 answer.judge_tags:2:18b5042e context.judge_precision:1:f43fa505
 context.judge_precision:2:883aadd0 multilingual.answer:2:e8bb4dc0
 multilingual.closed_book:1:b78a269c multilingual.few_shot.ar:1:19d8a78e
 multilingual.few_shot.de:1:b23ee7ab multilingual.few_shot.en:1:bb6fe48a
