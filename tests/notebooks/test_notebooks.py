@@ -10,6 +10,7 @@ import pytest
 from nbval import kernel
 from notebooks.execute import execute
 from notebooks.exercises import solutions
+from notebooks.reading_time import COURSE, TITLE, WORDS, minutes_of, row_of_course
 
 ROOT = Path(__file__).parents[2]
 BOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -67,6 +68,14 @@ def test_no_key_no_path_of_a_machine_and_no_widget_state_is_in_a_notebook(book):
 def test_links_between_notebooks_lead_somewhere(book):
     for target in re.findall(r"\]\(([\w./-]+\.ipynb)\)", prose(book)):
         assert (ROOT / "notebooks" / target).is_file(), target
+
+
+def test_the_minutes_follow_from_the_formula_of_the_course():
+    for path in BOOKS:
+        minutes = minutes_of(path)
+        assert row_of_course(path).search(COURSE.read_text("utf-8"))[2] == str(minutes), path.name
+        title = nbformat.read(path, as_version=4).cells[0].source
+        assert TITLE.search(title)[2] == WORDS[minutes], path.name
 
 
 # ---- how they are run --------------------------------------------------------------------------------------------------

@@ -103,11 +103,11 @@ def test_right_answers_by_language(labelled):
     right = labelled[labelled["label"] == 1]
     kinds = np.select([right["rlc"].isna(), right["rlc"] >= 0.6], ["number", "same"], "other")
     counts = pd.crosstab(right["system"], kinds)
-    table = printed("07", "c38")
+    table = printed("08", "c38")
     for system, row in counts.reindex(columns=["same", "number", "other"]).iterrows():
         assert f"{system} {row['same']} {row['number']} {row['other']} " in table
     elsewhere = right[kinds == "other"]
-    shown = printed("07", "c39")
+    shown = printed("08", "c39")
     assert f"{len(elsewhere)} of {len(right)} right answers" in shown
     assert f"EM accepts {elsewhere['em'].sum()} of these" in shown
 
