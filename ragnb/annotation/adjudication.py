@@ -34,7 +34,7 @@ def adjudicate(
     no decision and, without one, is not among the gold labels. Decisions have the source ``"adjudicated"``. In the
     log, both kinds of labels have the label of each annotator, by name. An item on which all agree completely is
     labelled without being shown. If they agree on all items, the session shows all of them as labelled. If they chose
-    different sets of sentences, the sentences that every annotator chose are suggested.
+    different sentences or tags, those that every annotator chose are suggested.
 
     Parameters
     ----------
@@ -83,7 +83,13 @@ def adjudicate(
     # A session needs at least one item. If nothing is disputed, it therefore shows all of them, which are labelled already.
     items_to_decide = disputed or set(agreed)
     labels = people.labels
-    others = {item: _lettered(item, labels[item]) for item in labels} if blind else labels
+    # The screen of a blind adjudicator calls the annotators by letters. The log has their names in any case.
+    labels_on_screen = labels
+    if blind:
+        labels_on_screen = {item: _lettered(item, labels[item]) for item in labels}
+    suggestions = {}
+    for item_id in items_to_decide:
+        suggestions[item_id] = nested(_chosen_by_all(people.votes[item_id], people))
     # The adjudicator begins with the tags of all annotators.
     codebook = people.tags if task.tag_fields else None
     session = AnnotationSession(
@@ -92,9 +98,9 @@ def adjudicate(
         adjudicator,
         file,
         id=columns,
-        suggestions={item: nested(_common(people.votes[item], people)) for item in items_to_decide},
+        suggestions=suggestions,
         suggested_by="every annotator",
-        others=others,
+        others=labels_on_screen,
         named=labels,
         header={"adjudicates": sources},
         codebook=codebook,
@@ -126,24 +132,24 @@ def _is_disputed(item: Item, agreed: dict[Place, dict[str, Any]], people: Compar
     return False
 
 
-def _common(
+def _chosen_by_all(
     votes_by_place: dict[Place, dict[str, Any]], people: Comparison
 ) -> dict[Place, list[Any]]:
-    """Return the sentences that every annotator chose, for each place where they chose different sets."""
-    common = {}
+    """Return the sentences or tags that every annotator chose, for each place where they chose different sets."""
+    chosen_by_all = {}
     for place, by_name in votes_by_place.items():
         is_set = people.task.field(place[0]).kind in LISTS
         is_labelled_by_all = len(by_name) == len(people.names)
         is_agreed = all_equal(by_name.values())
         if not is_set or not is_labelled_by_all or is_agreed:
             continue
-        # The sentences that the first annotator chose, without those that another one did not choose.
+        # What the first annotator chose, without what another one did not choose.
         keys = list(by_name[people.names[0]])
         for keys_of_other in by_name.values():
             keys = [key for key in keys if key in keys_of_other]
         if keys:
-            common[place] = keys
-    return common
+            chosen_by_all[place] = keys
+    return chosen_by_all
 
 
 def _agreement(item: Item, agreed: dict[Place, dict[str, Any]]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -66,22 +66,20 @@ class AnnotationReport(Report):
     n_single: int
 
     def __repr__(self) -> str:
-        """Each disputed item is a paragraph, because a table would cut the texts off."""
-        without = replace(self, disputed=self.disputed.iloc[:0])
+        """Each disputed item is a paragraph below the tables, because a table would cut the texts off."""
         items = [
             "\n".join([item, *(f"  {line}" for line in lines)]) for item, lines in self._items()
         ]
         title = ["Most disputed items"] if items else []
-        return "\n\n".join([Report.__repr__(without), *title, *items])
+        return "\n\n".join([Report.__repr__(self), *title, *items])
 
     def _repr_html_(self) -> Markup:
-        without = replace(self, disputed=self.disputed.iloc[:0])
         items = []
         for item, lines in self._items():
             texts = [tag("div", line, dir="auto") for line in lines]
             items.append(tag("li", tag("b", item), *texts))
         disputed = [tag("p", tag("b", "Most disputed items")), tag("ol", *items)] if items else []
-        return join([Report._repr_html_(without), *disputed])
+        return join([Report._repr_html_(self), *disputed])
 
     def _items(self) -> Iterator[tuple[str, list[str]]]:
         """The disputed items, each with lines of its texts and of who said what."""

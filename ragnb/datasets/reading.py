@@ -143,7 +143,10 @@ def unguarded(cell: Any) -> Any:
 
 
 def _read_arrow(path: Path) -> pd.DataFrame:
-    """Read a Parquet file, an Arrow file, or a folder of Arrow files that ``save_to_disk`` wrote."""
+    """Read a Parquet file, an Arrow file, or a folder of Arrow files that ``save_to_disk`` wrote.
+
+    InputError is raised if two columns have the same name, because a frame would keep only one of them.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -159,13 +162,18 @@ def _read_arrow(path: Path) -> pd.DataFrame:
             table = _table_of(file.iter_batches(_BATCH_ROWS), file.schema_arrow)
     else:
         table = _arrow_table(path)
-    columns = {name: _values_of(table[number]) for number, name in enumerate(table.column_names)}
-    for field in table.schema:
+    columns: dict[str, pd.Series] = {}
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if field.name in columns:
+            raise InputError(
+                f"{path.name} has several columns named {field.name!r}; give them different names"
+            )
+        values = _values_of(column)
         if pa.types.is_map(field.type):
             # pyarrow gives a mapping as a list of pairs.
-            pairs = columns[field.name]
-            columns[field.name] = [None if value is None else dict(value) for value in pairs]
-    return pd.DataFrame({name: column_of(values) for name, values in columns.items()})
+            values = [None if pairs is None else dict(pairs) for pairs in values]
+        columns[field.name] = column_of(values)
+    return pd.DataFrame(columns)
 
 
 def _values_of(column: Any) -> list[Any]:

@@ -117,6 +117,8 @@ def load_scores(
     is_long = {"metric", "value"} <= {*frame}
     if is_long:
         values = pd.Series(numbers_in(frame["value"], decimal), frame.index, dtype=object)
+        # `column` has the name of the metric in the file, from which `_signature` is made. In a long table
+        # this is the metric itself, and in a wide table the name of its column.
         scores = frame.assign(column=frame["metric"], value=values)
     else:
         scores = _long(frame, _metric_columns(frame, metrics, decimal), decimal)

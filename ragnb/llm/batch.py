@@ -20,7 +20,7 @@ import pandas as pd
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.llm.bodies import classify, read_reply
-from ragnb.llm.endpoint import clean, clean_body, endpoint_name, error_message
+from ragnb.llm.endpoint import clean, endpoint_name, error_message, without_secrets
 from ragnb.llm.store import (
     Reply,
     Request,
@@ -241,7 +241,7 @@ def _outcomes(path: Path, requests: Mapping[str, Request]) -> dict[str, Reply | 
     lines = _lines(path)
     for line in lines:
         try:
-            entry = json.loads(clean_body(line))
+            entry = json.loads(without_secrets(line))
             key = entry["custom_id"]
             if key not in requests:
                 skipped["about other requests"] += 1

@@ -144,7 +144,7 @@ def classify(content: bytes) -> Answer:
     is_empty = isinstance(choices, list) and not choices
     if is_null or is_empty:
         spelling = "null" if is_null else "[]"
-        reason = f"{NO_COMPLETION}, because it has no choice (choices: {spelling}){_filtered(body)}"
+        reason = f"{NO_COMPLETION}, because it has no choice (choices: {spelling}){_note_if_blocked(body)}"
         return Answer(failure=reason, formed=True)
     return Answer(failure=_no_completion(content))
 
@@ -263,7 +263,7 @@ def _no_completion(content: bytes) -> str:
     return f"{NO_COMPLETION}{kind} ({clean(start)[:60]!r})"
 
 
-def _filtered(body: Mapping[str, Any]) -> str:
+def _note_if_blocked(body: Mapping[str, Any]) -> str:
     """The end of a sentence if the provider says that it blocked the prompt, else empty."""
     # The fields of Azure and of Gemini. Their form varies, so that the words are searched in the JSON.
     results = json.dumps(body.get("prompt_filter_results") or body.get("prompt_feedback") or "")

@@ -206,8 +206,9 @@ _NO_KEY = "none-needed"
 
 
 def api_key() -> str:
-    """Return the key of the endpoint, and remember it as a secret. Only this function reads it.
+    """Return the key of the endpoint, and remember it as a secret.
 
+    No other function returns or keeps the key; `address_of` only tests whether the environment has one.
     Tracebacks, notebooks and reprs show the variables of functions and objects. None of ours
     therefore keeps the key, and the client calls this function when it sends a request.
     """
@@ -242,7 +243,7 @@ def clean(message: object) -> str:
     return one_line[:300]
 
 
-def clean_body(content: bytes) -> bytes:
+def without_secrets(content: bytes) -> bytes:
     """The body of a response without keys, also where JSON spells them with escapes."""
     api_key()  # This remembers the present key among the secrets.
     for text in _SECRETS.longest_first():

@@ -13,13 +13,13 @@ from ragnb.llm.endpoint import (
     ERROR_AS_REPLY,
     LONGEST_WAIT,
     clean,
-    clean_body,
     connection_problem,
     duration,
     error_message,
     header_wait,
     json_or_text,
     only_streams,
+    without_secrets,
 )
 from ragnb.llm.failure import Failed
 from ragnb.llm.health import Health
@@ -115,7 +115,7 @@ class Requester:
         started = time.monotonic()
         try:
             raw = await endpoint.with_raw_response.create(**content, extra_body=extra_body)
-            body = json.loads(clean_body(raw.http_response.content))
+            body = json.loads(without_secrets(raw.http_response.content))
             return read_reply(key, request, sent, body, time.monotonic() - started)
         except Failed as failure:
             return failure

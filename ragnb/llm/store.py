@@ -365,8 +365,9 @@ class Store:
     def claim(self, key: str, owner: str) -> str:
         """Claim a request, so that no other run sends it.
 
-        Returns ``"ours"`` if the claim is granted, ``"theirs"`` if another run is sending the request, or
-        ``"stored"`` if its reply is there. ``owner`` is a name of `new_owner`.
+        Returns ``"ours"`` if the claim is granted, ``"theirs"`` if the request has a valid claim already, or
+        ``"stored"`` if its reply is there. ``owner`` is a name of `new_owner`. A claim of the same owner counts
+        like that of another one, because a run has several workers, and only one of them may send a request.
         """
         now = time.time()
         with self.transaction() as db:

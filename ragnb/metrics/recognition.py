@@ -228,6 +228,9 @@ def is_nonblank_text(text: object) -> bool:
 def phrases_of_rule(option: str, rule: Rule, language: str) -> Sequence[str]:
     """The phrases of a rule that the user chose for the option ``'refusal'`` or ``'detection'``.
 
+    The rules ``'judge'`` and ``'label'`` need no phrases, so callers handle them before they call this
+    function. The error message names them nevertheless, because it lists all values of the option.
+
     >>> phrases_of_rule("refusal", {"en": ["I don't know"], "zh": ["不知道"]}, "zh-TW")
     ['不知道']
     """

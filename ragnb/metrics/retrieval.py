@@ -244,7 +244,11 @@ def _measure(name: str, k: int | None, min_grade: int) -> str:
 
 
 def _judged_ids(ids: list[str], relevant: Any, grades: Mapping[str, int]) -> list[str]:
-    """The ids of the retrieved passages that have a grade."""
+    """The ids of the retrieved passages that have a grade.
+
+    `grades` are those that `_grades` read from `relevant`. Only `relevant` itself shows whether the user passed
+    a list: its passages have the grade 1, and nobody knows which others were judged as not relevant.
+    """
     if not isinstance(relevant, Mapping):
         raise InputError(
             "unjudged='removed' needs a mapping from ids to grades in relevant, with 0 for "

@@ -313,7 +313,10 @@ def _response_issues(
         yield "response_sentences: the response has no sentence"
     yield from _key_issues("response_sentences", response_keys)
     labelled = [key for key, _, _ in labels]
-    for key in _missing(response_keys or (), None if support is None else labelled):
+    # Without the field, `_missing_fields` reports it as a whole. None makes `_missing` report no single
+    # sentence.
+    keys_with_labels = None if support is None else labelled
+    for key in _missing(response_keys or (), keys_with_labels):
         yield f"response sentence {key!r} has no support information"
     for name, keys in (
         ("sentence_support_information", labelled),

@@ -115,7 +115,9 @@ def _further_scores(
 ) -> dict[str, pd.DataFrame]:
     """The scores of shares that are no metrics, made from the scores of the metrics.
 
-    They are carefulness and, with `has_invalid`, the share of invalid responses.
+    They are carefulness and, with `has_invalid`, the share of invalid responses. `outcomes` has the index that the
+    rows of coverage have in `scores`. The rows of each metric are in the same order of responses, so values of
+    different metrics are combined by position.
     """
     # Carefulness is a share of the responses to unanswerable questions, as hallucination is. The right decision
     # on these questions is a refusal, so 1 for a right decision (alignment) is 1 for a refusal.
@@ -126,7 +128,7 @@ def _further_scores(
     further_scores = {"carefulness": hallucination.assign(value=carefulness)}
     if has_invalid:
         is_invalid = outcomes[["answerable_invalid", "unanswerable_invalid"]].any(axis=1)
-        # The metric coverage has one row per response.
+        # Coverage has a value for each response that is scored, whether its question is answerable or not.
         coverage = scores.loc[outcomes.index]
         is_scored = coverage["value"].notna()
         invalid = is_invalid.where(is_scored).astype(float)

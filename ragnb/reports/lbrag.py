@@ -119,7 +119,8 @@ def overview(table: pd.DataFrame) -> pd.DataFrame:
             cell = mean_and_std(mean, std, published.decimals)
             row[published.label] = cell.replace("±", " ± ")
         rows.append(row)
-    # An ordinary frame, because no column may be left out of the printed table.
+    # The frame is returned without `shown`, which leaves columns out where a line of the printed table is too long.
+    # Here no metric may be missing.
     return pd.DataFrame(rows).set_index("system")
 
 

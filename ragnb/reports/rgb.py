@@ -143,8 +143,10 @@ def rgb_report(
         Result of `ragnb.experiments.rgb.run_rgb`, of any abilities and systems together. ``task``,
         ``noise_rate`` and ``passage_num`` determine the table of a response. Counterfactual
         responses whose ``correct_rate`` is above 0 (true passages among the false ones) are in no
-        table, so a system also needs others. ``judged_refusal`` and ``judged_detection`` are used
-        if they are there, and ``judge_reason`` if there is no verdict.
+        table, so a system also needs others. ``judged_refusal`` and ``judged_detection`` are the
+        verdicts of a judge, and give the judged rates of each system that was judged. A response
+        without a verdict that has a ``judge_reason`` shows that its system was judged, too. It is
+        one of the ``n`` responses, and not one of the ``n_scored``.
     protocol
         See `ragnb.metrics.rgb`. Several protocols become several rows of each table.
     refusal, detection

@@ -71,6 +71,10 @@ def export_annotator(
     path = Path(path).expanduser()
     items = build_items(examples, checked_task, id=id)
     suggested = suggested_values(suggestions, items, checked_task, id=id)
+    # The page keeps its labels in the browser under the hash of these contents, and adds a file of labels only if the
+    # file has the same hash. Labels of other items, texts or fields would not fit. Suggestions are not part of it,
+    # because labels stay valid if they change. The codebook is, because the stored changes of tags refer to it. Without
+    # one, the hash is that of earlier versions, whose tasks had no codebook.
     contents = [checked_task.answers(), [[item.id, item.fingerprint] for item in items]]
     if checked_task.codebook:
         contents.append(checked_task.codebook)

@@ -489,6 +489,25 @@ print(n)
     assert (done.returncode, done.stdout.strip()) == (0, "150"), done.stderr
 
 
+@pytest.mark.parametrize("name", ["a.arrow", "a.parquet"])
+def test_two_columns_of_one_name_in_arrow_or_parquet_are_refused_and_named(tmp_path, name):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.Table.from_arrays(
+        [pa.array(["Who?"]), pa.array(["Oslo"]), pa.array(["Bergen"])],
+        names=["question", "response", "response"],
+    )
+    path = tmp_path / name
+    if name.endswith("parquet"):
+        pq.write_table(table, path)
+    else:
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table)
+    with pytest.raises(InputError, match=rf"{name} has several columns named 'response'"):
+        read_frame(path)
+
+
 def test_a_packed_table_has_a_stated_limit(tmp_path, monkeypatch):
     frame = pd.DataFrame({"question": ["Who?"] * 5000, "response": ["a" * 1000] * 5000})
     path = write_table(frame, tmp_path / "a.parquet")

@@ -131,6 +131,7 @@ def test_a_request_is_claimed_by_one_run_at_a_time_until_its_reply_or_its_lease_
         assert claims == ["ours", "theirs", "ours"]
         other.release_claims(b)
         assert [store.claim("l", a), other.claim("k", b)] == ["ours", "theirs"]
+        assert store.claim("k", a) == "theirs", "one worker of the run has claimed it already"
         store.claim(reply(1).key, a)
         store.add([reply(1)])
         assert other.claim(reply(1).key, b) == "stored"

@@ -50,8 +50,10 @@ class Format:
         The content and the path of its file (None for a frame of the user) -> the records, or a
         frame with ragnb's names.
     columns
-        Name in ragnb -> keys in a record, as for `first_value`. ``scores`` and ``reasons`` are mappings
-        from metrics. What a reader adds under the key ``ragnb`` has ragnb's names already.
+        Name in ragnb -> keys in a record, as for `first_value`. ``scores`` is a mapping from metrics to
+        scores, and ``reasons`` one from metrics to the reasons that a judge gave for its scores. In
+        contrast, ``reason`` says why a response is missing, which is usually the tool's error. What a
+        reader adds under the key ``ragnb`` has ragnb's names already.
     alternatives
         Meaning of a list of texts as a reference, as in `load_responses`; None if the format does
         not define it.
