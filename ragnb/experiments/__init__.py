@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ragnb.experiments.recorded import (
         LABELLED_TRACE_MAX_CHARACTERS,
         RECORDINGS,
+        recorded_embedding,
         recorded_labels,
         recorded_provenance,
         recorded_ranking,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     )
     from ragnb.experiments.relabelling import DeferralPlan
     from ragnb.experiments.requests import question_requests
-    from ragnb.experiments.retrieval import multilingual_contexts, rank_passages
+    from ragnb.experiments.retrieval import multilingual_contexts, rank_bm25, rank_passages
     from ragnb.experiments.rgb import (
         rgb_requests,
         run_counterfactual_robustness,
@@ -57,7 +58,9 @@ __all__ = [
     "model_judicator",
     "multilingual_contexts",
     "question_requests",
+    "rank_bm25",
     "rank_passages",
+    "recorded_embedding",
     "recorded_labels",
     "recorded_provenance",
     "recorded_ranking",

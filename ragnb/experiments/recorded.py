@@ -7,11 +7,14 @@ live model if it is given another ``store`` and a ``base_url``.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ragnb.arguments import accepts
 from ragnb.datasets.multilingual import load_multilingual
@@ -19,6 +22,7 @@ from ragnb.datasets.packaged_studies import load_study
 from ragnb.datasets.parts import one_row_per_part
 from ragnb.datasets.reading import read_frame
 from ragnb.datasets.rgb import load_rgb
+from ragnb.errors import InputError
 from ragnb.experiments import multilingual
 from ragnb.experiments.judges import JUDGEMENTS, judge_responses
 from ragnb.experiments.parts import KINDS, label_parts
@@ -266,6 +270,48 @@ def recorded_ranking() -> pd.DataFrame:
     would change a rank, and with it a prompt and a reply.
     """
     return read_frame(data_file("multilingual.ranking.jsonl"))
+
+
+def recorded_embedding(texts: Sequence[str], *, kind: str = "query") -> NDArray[np.float32]:
+    """The recorded embeddings of the multilingual sample, for ``rank_passages(..., embedding=recorded_embedding)``.
+
+    They are those of `ragnb.llm.embed`, in half precision, so that no model is needed.
+
+    Parameters
+    ----------
+    texts
+        Questions or passages of ``ragnb.load_multilingual("sample-multilingual")``.
+    kind
+        ``"query"`` for questions, ``"passage"`` for passages.
+
+    Returns
+    -------
+    Array of shape (number of texts, 384)
+
+    Raises
+    ------
+    InputError
+        A text that is not in the sample.
+    """
+    vectors = _recorded_vectors()
+    for text in texts:
+        if (kind, text) not in vectors:
+            raise InputError(
+                f"recorded_embedding has only the questions and passages of sample-multilingual, got {text!r:.60}; "
+                "leave out embedding= to compute embeddings of other texts"
+            )
+    return np.array([vectors[kind, text] for text in texts], dtype=np.float32)
+
+
+@cache
+def _recorded_vectors() -> dict[tuple[str, str], NDArray[np.float16]]:
+    """The recorded embedding of each question and passage of the multilingual sample, by its kind and text."""
+    examples = load_multilingual("sample-multilingual")
+    with np.load(data_file("multilingual.vectors.npz")) as recorded:
+        queries = dict(zip(examples["question"], recorded["query"], strict=True))
+        passages = dict(zip(examples["passages"].str[0], recorded["passage"], strict=True))
+    vectors = {("query", text): vector for text, vector in queries.items()}
+    return vectors | {("passage", text): vector for text, vector in passages.items()}
 
 
 @accepts()

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
@@ -17,7 +18,7 @@ from ragnb.datasets import load_multilingual
 from ragnb.ensemble import SplitRatios, feature_frame
 from ragnb.experiments import RECORDINGS, rank_passages
 from ragnb.experiments.recorded import data_file, recording_file
-from ragnb.llm import Store, serve
+from ragnb.llm import Store, embed, serve
 
 
 def reply_keys(responses: pd.DataFrame) -> set[str]:
@@ -37,6 +38,14 @@ def record_ranking() -> None:
     ranking = rank_passages(load_multilingual("sample-multilingual")).round({"cosine": 6})
     lines = ranking.to_json(orient="records", lines=True)
     data_file("multilingual.ranking.jsonl").write_text(lines, encoding="utf-8")
+
+
+def record_vectors() -> None:
+    """Embed the questions and passages of the multilingual sample again, in half precision."""
+    examples = load_multilingual("sample-multilingual")
+    texts = {"query": examples["question"], "passage": examples["passages"].str[0]}
+    vectors = {kind: embed(some, kind=kind).astype("float16") for kind, some in texts.items()}
+    np.savez_compressed(data_file("multilingual.vectors.npz"), **vectors)
 
 
 def record_deferred() -> None:
@@ -103,6 +112,7 @@ if __name__ == "__main__":
     for each in sys.argv[1:] or RECORDINGS:
         if each == "multilingual":
             record_ranking()
+            record_vectors()
         if each == "judged_evouna":
             record_deferred()
         with Store(f"runs/record_{each}.sqlite") as progress_so_far:
