@@ -244,7 +244,8 @@ def test_no_tracked_file_names_a_machine_or_an_index():
         if (
             name
             and path.is_file()
-            and path.suffix not in (".png", ".pdf", ".gz", ".parquet", ".eval", ".arrow", ".xlsx")
+            and path.suffix
+            not in (".png", ".pdf", ".gz", ".parquet", ".eval", ".arrow", ".xlsx", ".npz")
             and path != Path(__file__)
         ):
             assert not pattern.search(path.read_text("utf-8")), name
