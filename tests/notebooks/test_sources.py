@@ -318,7 +318,9 @@ def facts(*labels):
 def test_trace_follows_my_own_labels(tmp_path, shown_with):
     parts = facts("supported", "irrelevant")
     mine = pd.DataFrame({"example_id": [f"q{n}" for n in range(40)], "system": "ours"})
-    mine = mine.assign(question="Is it so?", response="It is so. Or not.")
+    mine = mine.assign(response="It is so. Or not.")
+    # Each question has a short answer and a long one.
+    mine["question"] = [f"Is it so, number {n // 2}?" for n in range(40)]
     mine["parts"] = [parts[:1], parts] * 20
     labelled = {
         "question": "Is it so?",
@@ -330,27 +332,47 @@ def test_trace_follows_my_own_labels(tmp_path, shown_with):
             {"key": "a", "fully_supported": True},
             {"key": "b", "fully_supported": False, "explanation": "No passage has the time."},
         ],
+        "unsupported_response_sentence_keys": ["b"],
     }
     own = tmp_path / "labelled.jsonl"
     own.write_text(json.dumps(labelled), "utf-8")
     file = ragnb.write_table(mine, tmp_path / "mine.jsonl")
-    shown = shown_with("06", file, benchmark_records=repr(str(own)))
-    # The section with the results box: 2 of 3 sentences are relevant, 1 of 3 is used.
-    box = " ".join(re.sub("<[^>]+>", " ", shown.cells["box-14"]).split())
-    assert "licence: unknown" in box
-    assert "replayed labels of your labeller: 1 of 1 records" in box
-    for metric, mean in (("relevance", 0.667), ("utilization", 0.333), ("completeness", 0.5)):
-        assert f"trace.{metric} {mean:.3f} NaN" in box
-    assert "labelled/1 [b] It is late." in shown.cells["box-16"]
-    assert "your labeller: No passage has the time." in shown.cells["box-16"]
+    choices = {"records": f"ragnb.load_ragbench({str(own)!r})", "number": "0"}
+    shown = shown_with("06", answers=f"ragnb.load_responses({str(file)!r})", **choices)
+    # The record: 2 of 3 sentences are relevant, 1 of 3 is used.
+    for cell in ("c08-scores", "box-14"):
+        box = " ".join(re.sub("<[^>]+>", " ", shown.cells[cell]).split())
+        for metric, mean in (("relevance", 0.667), ("utilization", 0.333), ("completeness", 0.5)):
+            assert f"trace.{metric} {mean:.3f} NaN" in box
+    assert "replayed labels of your labeller: 1 records" in shown.cells["box-14"]
+    assert "labelled/1 [b] No passage has the time." in shown.cells["box-16"]
     assert "40 labelled answers of ours" in shown
     assert re.search(r"parts\.supported +0\.75 ", shown)
     assert re.search(r"parts\.all_supported +0\.50 ", shown)
-    # The recording of a small model and its provenance are not about the reader's file.
-    recording = ("box-19", "c59")
-    texts = "\n".join(text for cell, text in shown.cells.items() if cell not in recording)
+    # Twice as long is half supported and never fully.
+    assert "share: -0.50 [" in shown.cells["within-fit"]
+    assert "full: -1.00 [" in shown.cells["within-fit"]
+    # The published table is not about the reader's file.
+    texts = "\n".join(text for cell, text in shown.cells.items() if cell != "table-3")
     assert not re.search("delucionqa|Sadat|gpt-4", texts, re.IGNORECASE)
-    assert f'"note": "{tmp_path / "mine.jsonl"}"' in saved(tmp_path, "06_length.json")
+
+
+@pytest.mark.data
+def test_trace_runs_on_records_of_five_parts_of_ragbench(data_folder, shown_with):
+    """Fifty records of the benchmark, ten each from five of its parts, with the scores of other judges."""
+    file = data_folder / "ragbench" / "ragbench_test_5x10.jsonl"
+    if not file.is_file():
+        pytest.skip("ragbench is not in RAGNB_TEST_DATA")
+    shown = shown_with("06", records=f"ragnb.load_ragbench({str(file)!r})")
+    published = pd.read_json(file, lines=True)
+    box = " ".join(re.sub("<[^>]+>", " ", shown.cells["box-14"]).split())
+    for name in ("relevance", "utilization", "adherence"):
+        mean = published[f"{name}_score"].astype(float).mean()
+        assert f"trace.{name} {mean:.3f} {mean:.3f}" in box
+    errors = published["trulens_context_relevance"] - published["relevance_score"]
+    rmse = np.sqrt((errors**2).mean())
+    judges = " ".join(re.sub("<[^>]+>", " ", shown.cells["judges"]).split())
+    assert f"relevance_rmse trulens {rmse:.2f} " in judges
 
 
 @pytest.mark.parametrize("notebook", ["07", "08"])

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from notebooks.by_hand import cluster_interval, wilson
 from notebooks.printed import printed
+from sklearn.metrics import roc_auc_score
 
 import ragnb
 
@@ -39,6 +40,58 @@ def sample():
     return ragnb.load_ragbench("sample-ragbench")
 
 
+@pytest.fixture(scope="module")
+def benchmark():
+    return ragnb.load_study("ragbench-delucionqa")
+
+
+def test_the_four_scores_of_a_record_of_ragbench(benchmark):
+    """22 sentences in the passages, 6 relevant, 4 of them used, sentence c unsupported."""
+    shown = printed("06", "c08-scores")
+    for name, value in zip(NAMES, [6 / 22, 4 / 22, 4 / 6, 0], strict=True):
+        assert float(benchmark[f"{name}_score"].iloc[1]) == pytest.approx(value)
+        assert f"trace.{name} {value:.3f} {value:.3f}" in shown
+    assert "gpt-3.5-turbo-0125 gpt-4-turbo-2024-04-09 6" in printed("06", "whose-labels")
+
+
+def test_the_results_box():
+    assert "[0d] When a door is open" in printed("06", "box-4")
+    assert "It is supported by sentences 0f and 0g of Document 0." in printed("06", "box-6")
+    box = printed("06", "box-8")
+    for name, value in zip(NAMES[:3], [6 / 22, 4 / 22, 4 / 6], strict=True):
+        assert re.search(rf"{name} .{{0,80}}{value:.3f}", box), name
+    meaning = printed("06", "box-10")
+    assert "Relevance 0.27: 6 of the 22 sentences" in meaning
+    assert "Adherence 0: the passages do not support 1 of 3 sentences" in meaning
+
+
+def test_gpt_4s_labels_are_replayed(benchmark):
+    shown = printed("06", "box-14")
+    assert "replayed labels of gpt-4-turbo-2024-04-09: 10 records" in shown
+    for name in NAMES:
+        mean = benchmark[f"{name}_score"].astype(float).mean()
+        assert f"trace.{name} {mean:.3f} {mean:.3f}" in shown
+    for example_id, keys in zip(
+        benchmark["example_id"], benchmark["unsupported_response_sentence_keys"], strict=True
+    ):
+        for key in keys:
+            assert f"{example_id} [{key}] " in printed("06", "box-16")
+
+
+def test_judges_are_compared_with_the_labels(benchmark):
+    """The RMSE and the AUROC of the benchmark's table 3, here of ten records."""
+    shown = printed("06", "judges")
+    truth = benchmark["relevance_score"].astype(float)
+    adherent = benchmark["adherence_score"].astype(float)
+    for judge in ("ragas", "trulens"):
+        errors = benchmark[f"{judge}_context_relevance"].astype(float) - truth
+        assert f"relevance_rmse {judge} {np.sqrt((errors**2).mean()):.2f} " in shown
+    for column in ("ragas_faithfulness", "trulens_groundedness"):
+        auroc = roc_auc_score(adherent, benchmark[column].astype(float))
+        assert f"hallucination_auroc {column.split('_')[0]} {auroc:.2f} " in shown
+    assert "trulens 0.55 0.64" in printed("06", "table-3")
+
+
 def test_the_worked_example_under_two_definitions():
     benchmark, guide = [4 / 6, 3 / 6, 3 / 4, 0], [4 / 20, 3 / 4, 3 / 4, 0]
     shown = printed("06", "c10")
@@ -49,39 +102,13 @@ def test_the_worked_example_under_two_definitions():
     assert f"average: printed 0.425, computed {np.mean(guide):.3f}" in shown
     distance = np.linalg.norm([0.8, 0.25, 0.25, 1]) / 2
     assert f"RMSE: printed 0.437, computed {distance:.3f}" in shown
-    assert f"adherence were 1: {np.linalg.norm([0.8, 0.25, 0.25, 0]) / 2:.3f}" in shown
-
-
-def test_the_results_box():
-    """The record has the labels of the guide's example: 4 relevant, 3 used, sentence c unsupported."""
-    assert "0a A heat pump is one kind" in printed("06", "box-2")
-    assert re.search(r"\bc Before long", printed("06", "box-2"))
-    box = printed("06", "box-8")
-    for name, value in zip([*NAMES, "average"], [0.2, 0.75, 0.75, 0, 0.425], strict=True):
-        shown = f"{value:.0f}" if name == "adherence" else f"{value:.3f}"
-        assert re.search(rf"{name} .{{0,80}}{shown}", box), name
-    distance = np.linalg.norm([0.8, 0.25, 0.25, 1]) / 2
-    assert f"{distance:.3f}" in box
+    without = np.linalg.norm([0.8, 0.25, 0.25, 0]) / 2
+    assert f"adherence were 1: {without:.3f}" in printed("06", "c12-without")
+    box = printed("06", "c10-record")
+    for name, value in zip(["relevance", "average"], [0.2, 0.425], strict=True):
+        assert re.search(rf"{name} .{{0,80}}{value:.3f}", box), name
     assert f"{1 - distance:.3f}" in box
-    meaning = printed("06", "box-10")
-    assert "Relevance 0.20: 4 sentences are relevant" in meaning
-    assert "Adherence 0: the passages do not support 1 of 3 sentences" in meaning
-    assert "correct or remove sentence [c] “Before long" in meaning
     assert "average of the four numbers is 0.425" in printed("06", "box-12")
-
-
-def test_gpt_4s_labels_are_replayed():
-    published = ragnb.load_study("ragbench-delucionqa")
-    assert len(published) == 10
-    assert (published["passages"].str.join("").str.len() > 0).all()
-    shown = printed("06", "box-14")
-    assert "replayed labels of gpt-4-turbo-2024-04-09: 10 of 10 records" in shown
-    for name in NAMES:
-        mean = published[f"{name}_score"].astype(float).mean()
-        assert f"trace.{name} {mean:.3f} {mean:.3f}" in shown
-    keys = [len(pairs) for pairs in published["unsupported_response_sentence_keys"]]
-    assert printed("06", "box-16").count("gpt-4-turbo-2024-04-09:") == sum(keys)
-    assert "It is supported by sentences 0f and 0g of Document 0." in printed("06", "box-16")
 
 
 def test_support_of_answers_from_the_manual(manual):
@@ -101,6 +128,15 @@ def test_support_by_length(manual, pytestconfig):
     means = manual.groupby("length")[["share", "full"]].mean()
     assert drawn["parts.supported"].to_numpy() == pytest.approx(means["share"], abs=1e-6)
     assert drawn["parts.all_supported"].to_numpy() == pytest.approx(means["full"], abs=1e-6)
+
+
+@pytest.mark.parametrize("outcome", ["share", "full"])
+def test_support_by_length_within_questions(manual, outcome):
+    """The slope of centred values: each question's mean is taken out of both sides."""
+    data = manual.assign(x=np.log2(manual["parts"].str.len()), y=manual[outcome].astype(float))
+    centred = data[["x", "y"]] - data.groupby("question")[["x", "y"]].transform("mean")
+    slope = (centred["x"] * centred["y"]).sum() / (centred["x"] ** 2).sum()
+    assert f"{outcome}: {slope:+.2f} [" in printed("06", "within-fit")
 
 
 @pytest.mark.parametrize("system", ["ChatGPT", "PerplexityAI"])
