@@ -56,8 +56,8 @@ def agreement(
         alpha, and for fields of sentences or tags the mean overlap. Fields of grades have first the ordinal alpha and (for
         two annotators) the quadratic kappa, which count a small difference less than a large one. ``mean, low, high,
         interval, confidence_level``; ``n_units``, the number of independent units (items or clusters); ``n``, the number of
-        compared labels; ``n_unlabelled``, the number of items or sentences that only one annotator labelled, which are left
-        out.
+        compared labels; ``n_unlabelled``, the number of labels that are left out because only one annotator labelled the
+        item or the sentence.
 
         A field about the whole item is compared once per item. A field about each sentence of the response is compared once
         per sentence. A field of sentences counts as a yes or no for every sentence that could have been
@@ -103,7 +103,8 @@ def agreement_rows(
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
     """The agreement of some pairs of annotators, and of all together if there are three or more."""
-    units = _clusters(cluster, people)
+    # By item. Without `cluster`, each item is a cluster of its own.
+    clusters = _clusters(cluster, people)
     groups = [(f"{first} - {second}", first, second, [first, second]) for first, second in pairs]
     if len(people.names) > 2:
         groups.append(("all", "all", "all", people.names))
@@ -112,17 +113,22 @@ def agreement_rows(
         if field.kind == "text":
             continue
         decisions = _decisions(field, people)
-        # Several decisions on one item are not independent.
-        has_clusters = cluster is not None or field.each or field.kind in LISTS
+        # Several decisions on one item are not independent. If there is one per item, and no clusters of items, the
+        # decisions are independent, and None selects the intervals for this case.
+        has_several_per_item = field.each or field.kind in LISTS
+        is_clustered = cluster is not None or has_several_per_item
+        clusters_of_decisions = clusters if is_clustered else None
+        # The overlap is averaged within each item first, so there is one value per item.
+        clusters_of_overlaps = None if cluster is None else clusters
         for pair, rater, against, names in groups:
             about = {"field": field.name, "pair": pair, "rater": rater, "against": against}
             measures = _coefficients(
-                field, decisions[names], units if has_clusters else None, confidence_level
+                field, decisions[names], clusters_of_decisions, confidence_level
             )
             if field.kind in LISTS:
-                # The overlap is averaged within each item first, so without clusters each item is one unit.
-                clusters = None if cluster is None else units
-                measures.append(_overlap(field, people, names, clusters, confidence_level))
+                measures.append(
+                    _overlap(field, people, names, clusters_of_overlaps, confidence_level)
+                )
             rows += [about | measure for measure in measures]
     return as_frame(rows)
 
@@ -152,9 +158,9 @@ def disagreements(
     -------
     DataFrame
         ``item``, ``field``, ``sentence`` (None if the field is asked of the item; with `examples`, the key and the text);
-        ``disagreement``: the share of pairs of annotators that differ, or for fields of sentences one minus the mean
-        overlap; ``votes``: what each one said, by name. With `examples` also ``question, references, response``, as far as
-        the task shows them. Items are in the order of the sum of their disagreements.
+        ``disagreement``: the share of pairs of annotators that differ, or for fields of sentences or tags one minus the mean
+        overlap; ``votes``: the label of each annotator, by name. With `examples` also ``question, references, response``, as
+        far as the task shows them. Items are in the order of the sum of their disagreements.
     """
     people = read_annotators(logs)
     texts = None if examples is None else texts_of_items(examples, people, id or people.id)
@@ -264,7 +270,7 @@ def overlap_of_votes(field: Field, values: Any) -> float:
 # ---- what is compared ----------------------------------------------------------------------------
 
 
-def _of_field(field: Field, people: Comparison) -> list[tuple[str, dict[str, Any]]]:
+def _votes_on_field(field: Field, people: Comparison) -> list[tuple[str, dict[str, Any]]]:
     """Return the item, and the label of each annotator by name, for each place of a field."""
     return [
         (item, vote_by_name)
@@ -277,18 +283,19 @@ def _of_field(field: Field, people: Comparison) -> list[tuple[str, dict[str, Any
 def _decisions(field: Field, people: Comparison) -> pd.DataFrame:
     """One row per decision and one column per annotator, nan where the annotator made none. The index contains the item.
 
-    A choice is one decision. A field of sentences is one decision, yes or no, for each sentence that could have been chosen.
+    A choice is one decision. A field of sentences or tags is one decision, yes or no, for each sentence or tag that could
+    have been chosen.
     """
     rows: list[dict[str, float]] = []
     items: list[str] = []
     is_tags = field.kind == "tags"
-    for item, vote_by_name in _of_field(field, people):
+    for item, vote_by_name in _votes_on_field(field, people):
         if field.kind == "choice":
             # A grade is its own number. Any other option has its position among the options.
             code = float if field.graded else partial(field.number, what=item)
             decisions = [{name: float(code(value)) for name, value in vote_by_name.items()}]
         else:
-            # Each sentence or tag that could have been chosen is a yes or a no.
+            # Everybody could choose any tag of the codebook, but only the sentences of this item.
             keys = list(people.tags) if is_tags else people.sentences[item].get(field.of, [])
             possible = [*keys, *(option.value for option in field.options)]
             decisions = [
@@ -333,20 +340,24 @@ def _clusters(cluster: str | Mapping[str, Any] | pd.Series | None, people: Compa
 
 
 def _coefficients(
-    field: Field, decisions: pd.DataFrame, units: pd.Series | None, level: float
+    field: Field, decisions: pd.DataFrame, clusters: pd.Series | None, level: float
 ) -> list[dict[str, Any]]:
-    """The coefficients of some annotators, those for grades first. ``units`` has the cluster of each item."""
+    """The coefficients of some annotators, those for grades first.
+
+    `clusters` has the cluster of each item. It is None if the decisions are independent.
+    """
     n_ratings = decisions.notna().sum(axis=1)
     compared = decisions[n_ratings >= 2]
     ratings = compared.to_numpy()
-    clusters = None if units is None else units[compared.index].to_numpy()
+    cluster_of_row = None if clusters is None else clusters[compared.index].to_numpy()
     names = []
     if field.graded:
         names = ["ordinal alpha", "quadratic kappa"] if ratings.shape[1] == 2 else ["ordinal alpha"]
     intervals = {
-        name: agreement_interval(name, ratings, clusters, confidence_level=level) for name in names
+        name: agreement_interval(name, ratings, cluster_of_row, confidence_level=level)
+        for name in names
     }
-    intervals |= agreement_intervals(ratings, clusters, level)
+    intervals |= agreement_intervals(ratings, cluster_of_row, level)
     counts = {"n": len(compared), "n_unlabelled": int((n_ratings == 1).sum())}
     return [
         {"metric": name, **interval_columns(interval), **counts}
@@ -355,12 +366,15 @@ def _coefficients(
 
 
 def _overlap(
-    field: Field, people: Comparison, names: Sequence[str], units: pd.Series | None, level: float
+    field: Field, people: Comparison, names: Sequence[str], clusters: pd.Series | None, level: float
 ) -> dict[str, Any]:
-    """The mean overlap of the sets of some annotators. It is averaged within each item first, and then over items."""
+    """The mean overlap of the sets of some annotators. It is averaged within each item first, and then over items.
+
+    `clusters` has the cluster of each item. It is None if the items are independent.
+    """
     overlaps = []
     n_unlabelled = 0
-    for item, vote_by_name in _of_field(field, people):
+    for item, vote_by_name in _votes_on_field(field, people):
         sets = [vote_by_name[name] for name in names if name in vote_by_name]
         if len(sets) > 1:
             overlaps.append((item, overlap_of_votes(field, sets)))
@@ -368,8 +382,8 @@ def _overlap(
             n_unlabelled += 1
     frame = pd.DataFrame(overlaps, columns=["item", "mean"])
     means = frame.groupby("item", sort=False)["mean"].mean()
-    clusters = None if units is None else units[means.index].to_numpy()
-    interval = mean_interval(means, clusters, bounds=(0.0, 1.0), confidence_level=level)
+    cluster_of_item = None if clusters is None else clusters[means.index].to_numpy()
+    interval = mean_interval(means, cluster_of_item, bounds=(0.0, 1.0), confidence_level=level)
     return {
         "metric": "mean overlap",
         **interval_columns(interval),

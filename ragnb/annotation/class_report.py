@@ -128,7 +128,11 @@ class AnnotationReport(Report):
 
 @dataclass(frozen=True)
 class _Labels:
-    """The labels of one file. ``actions`` is empty for labels that are not from a log."""
+    """The labels of one person in one file.
+
+    ``actions`` has the time, the kind and the item of each action in the file, and is empty for labels that are not from a
+    log. It shows whether another file continues this one.
+    """
 
     file: str
     frame: pd.DataFrame
@@ -186,6 +190,7 @@ def annotation_report(
     left_out += repeated
     frames = [file.frame for file in by_person.values()]
     task = task_of(frames[0])
+    # The labels of one person cannot be compared. The agreement then has no rows, and `people` stays None.
     people: Comparison | None = None
     agreement = pd.DataFrame()
     disputed = pd.DataFrame(columns=["item", "field", "disagreement", "votes"])
@@ -223,10 +228,10 @@ def _sources(labels: Any) -> list[Any]:
         folder = Path(labels).expanduser()
         files = sorted(path for path in folder.iterdir() if path.name.endswith(_ENDINGS))
         if not files:
-            others = ", ".join(sorted(path.name for path in folder.iterdir())[:5])
+            other_files = ", ".join(sorted(path.name for path in folder.iterdir())[:5])
             raise InputError(
                 f"the folder {str(labels)!r} contains no file with labels, whose name ends in .jsonl or .sqlite; "
-                f"it contains {others or 'nothing'}"
+                f"it contains {other_files or 'nothing'}"
             )
         # An exported log next to its SQLite file is the same log. The path of the export, which comes first, is enough,
         # because `read_log` then reads the longer of the two.
@@ -316,7 +321,10 @@ def _one_per_person(
 def _people(
     by_person: Mapping[str, _Labels], people: Comparison | None, level: float
 ) -> Iterator[dict[str, Any]]:
-    """One row per person: counts, and the mean agreement with the others."""
+    """One row per person: counts, and the mean agreement with the others.
+
+    `people` is None if there is only one person, who then has no such agreement.
+    """
     for name, labels in by_person.items():
         frame = labels.frame
         statuses = frame["status"].tolist()

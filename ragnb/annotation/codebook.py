@@ -67,7 +67,7 @@ class Codebook:
             self.tags[tag].definition = event["definition"]
 
     def add(self, id: str, name: str | None = None, definition: str = "") -> None:
-        """Add a tag. If there is one with this id already, it only gets the definition that it lacks."""
+        """Add a tag, whose name is its id by default. A tag with this id only gets the definition that it lacks."""
         present = self.present(id)
         if present in self.tags:
             tag = self.tags[present]
@@ -77,15 +77,16 @@ class Codebook:
 
     def _merge(self, id: str, into: str) -> None:
         """Merge a tag into another one."""
-        for used in (id, into):
-            self.add(used)
+        # In a log that was recovered, the addition of one of the two may be lost.
+        for tag_id in (id, into):
+            self.add(tag_id)
         source, target = self.present(id), self.present(into)
         if source == target:
             return
-        merged, kept = self.tags.pop(source), self.tags[target]
+        source_tag, target_tag = self.tags.pop(source), self.tags[target]
         self._merged[source] = target
-        kept.earlier += [merged.name, *merged.earlier]
-        kept.definition = kept.definition or merged.definition
+        target_tag.earlier += [source_tag.name, *source_tag.earlier]
+        target_tag.definition = target_tag.definition or source_tag.definition
 
     # ---- names and ids -------------------------------------------------------------------------
 
@@ -111,6 +112,7 @@ class Codebook:
     def find(self, name: str) -> str | None:
         """The id of the tag that has this name, or had it earlier; None if there is none."""
         key = tag_key(name)
+        # A present name precedes earlier ones, because a tag may be given a name that another one had.
         for tag in self.tags.values():
             if tag_key(tag.name) == key:
                 return tag.id
@@ -121,15 +123,15 @@ class Codebook:
 
     def id_of(self, name: Any) -> str:
         """The id of the tag with a name. InputError if there is none."""
-        found = self.find(tag_name(name))
-        if found is None:
+        tag_id = self.find(tag_name(name))
+        if tag_id is None:
             names = [tag.name for tag in self.tags.values()]
             listed = ", ".join(map(repr, names[:20])) or "no tags yet"
             raise InputError(
                 f"the codebook has no tag {name!r:.100}{did_you_mean(str(name), names)}; it has {listed}; add the tag "
                 "with add_tag, or start with codebook="
             )
-        return found
+        return tag_id
 
     def ids(self, names: Any) -> list[str]:
         """The ids of some tags in the order of the codebook. InputError if a tag is unknown."""

@@ -74,7 +74,9 @@ def with_codebook(task: Task | str | Mapping[str, Any], codebook: Any) -> Task:
 
 def definitions_of(codebook: Any) -> dict[str, str]:
     """The definitions of tags by name, from a mapping, a list of names, a frame, a log or an open session."""
-    is_log = isinstance(codebook, str | Path) or hasattr(codebook, "session")
-    if is_log or hasattr(codebook, "state"):
+    # `ragnb.Annotator` has a session, and a session has a state.
+    is_log = isinstance(codebook, str | Path)
+    is_open_session = hasattr(codebook, "session") or hasattr(codebook, "state")
+    if is_log or is_open_session:
         codebook = read_codebook(codebook)
     return tag_definitions(codebook)

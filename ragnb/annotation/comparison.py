@@ -22,12 +22,17 @@ class Comparison:
 
     Attributes
     ----------
+    task : Task
+        The task of all annotators, with the guideline and the initial codebook of the first one.
+    names : list of str
+        The annotators, in the order of the logs.
     id : list of str
         The columns of the items' ids.
     labels : dict
         The labels of each annotator: item -> name -> place -> value.
     votes : dict
         The same in the order of the task: item -> place -> name -> value. A place that nobody labelled has no votes.
+        In both, tags have the names in `tags`.
     sentences : dict
         Item -> the keys of its sentences.
     fingerprints : dict

@@ -176,7 +176,8 @@ def refuse_changed_texts(items: Iterable[Item], fingerprints: Mapping[str, str])
 def check_value(field: Field, item: Item, value: Any) -> Any:
     """Return a value as the log stores it, after a check that the field allows it.
 
-    Keys are in the order of the text, each once. An empty text becomes None, which means untouched.
+    Keys of sentences are in the order of the text, and tags in the order in which they come, each once. An empty text
+    becomes None, which means untouched.
 
     Raises
     ------

@@ -282,6 +282,7 @@ def _require_same_texts(
 
 def _labels_in(log: Any) -> pd.DataFrame:
     """The frame of labels of the argument ``log`` of `join_labels`."""
+    # None if the argument is neither a list nor a pattern.
     logs = several_files(log)
     return _labels_of_one(log) if logs is None else _labels_of_several(logs)
 

@@ -31,7 +31,7 @@ VERSION = 1
 Event = dict[str, Any]
 
 # Actions that change an item or the codebook and can be undone, with the attribute of `ragnb.annotation.log.ItemLabels` that
-# they set.
+# they set. It is empty for those that set no single attribute.
 CHANGES = {"label": "", "note": "note", "flag": "flag", "skip": "skipped", "codebook": ""}
 
 # The end of a line that has a checksum, with the spaces of Python's or of a browser's JSON.

@@ -239,7 +239,7 @@ def _now() -> str:
 
 
 def same_fields(task: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two tasks have the same answers, whatever their guidelines, signs and contradictions are."""
+    """Whether two tasks have the same answers, whatever their guidelines, signs, contradictions and codebooks are."""
     first, second = read_task(task).answers(), read_task(other).answers()
     return {**first, "guideline": ""} == {**second, "guideline": ""}
 
@@ -272,14 +272,16 @@ def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:
 
 def log_lines(path: str | Path) -> list[Event]:
     """Header and actions of a log; empty if there is no log."""
-    named, database = resolved(path), database_path(path)
+    log_path, database = resolved(path), database_path(path)
     stored = checked_lines(_stored_lines(database), database.name)
-    exported = [] if named == database else checked_lines(_exported_lines(named), named.name)
+    exported: list[Event] = []
+    if log_path != database:
+        exported = checked_lines(_exported_lines(log_path), log_path.name)
     # One of the two may have more actions, but the others must be the same.
     n_common = min(len(stored), len(exported))
     if stored[:n_common] != exported[:n_common]:
         raise InputError(
-            f"{named.name} and {database.name} contain different actions; move one of them to another folder"
+            f"{log_path.name} and {database.name} contain different actions; move one of them to another folder"
         )
     return max(stored, exported, key=len)
 
@@ -397,13 +399,18 @@ class ItemLabels:
     Attributes
     ----------
     values : dict
-        Place to value: the value of an option, a list of keys, or a text.
+        Place to value: the value of an option, a list of the keys of sentences, a list of the ids of tags, or a text.
     details : dict
-        Place to what else the log knows about the label: ``source`` and, if there was a suggestion, ``suggested``.
+        Place to what else the log knows about the label: ``source``; ``suggested`` and ``suggested_by`` if there was a
+        suggestion; ``of``, the labels of the annotators by name, if it was adjudicated or agreed.
+    flag, skipped, note
+        Whether the item is flagged or skipped, and the note on it.
     seconds : float
         Time spent. Gaps count for at most two minutes.
     id : dict
         The columns of the item's id, with their values.
+    fingerprint, sentences
+        Of the texts that were labelled: their hash, and the keys of the sentences of each part, as in `Item`.
     time : str
         Time of the last change by this annotator; empty if there is none.
     """
@@ -441,6 +448,8 @@ class ItemLabels:
 
 class LabelState:
     """The labels of all items after some actions, and the actions that can be undone and redone.
+
+    Without a task, `present` returns tags as they are in the log.
 
     Attributes
     ----------
@@ -554,6 +563,7 @@ def _follow(labels: ItemLabels, events: Iterable[Event]) -> None:
         if action in ("label", "agreed"):
             for entry in event["set"]:
                 _set(labels, entry)
+        # A change of the codebook belongs to all items, and labels on which annotators agree are no change by this one.
         if action in CHANGES and action != "codebook":
             labels.time = event["time"]
         if action == "label":

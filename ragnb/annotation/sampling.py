@@ -111,13 +111,12 @@ def next_to_label(
 
 
 def _uncertainty(verdicts: pd.DataFrame) -> pd.Series:
-    """Uncertainty of the judges about each response; 1 for all if it is the same."""
+    """Uncertainty of the judges about each response, from 0 to 0.5; 1 for all responses if there are no verdicts."""
     values = verdicts.apply(pd.to_numeric, errors="coerce").to_numpy(float)
-    known = values[~np.isnan(values)]
-    if ((known < 0) | (known > 1)).any():
-        raise InputError(
-            f"verdicts of judges must be between 0 and 1, got {known[(known < 0) | (known > 1)][0]:g}"
-        )
+    # Comparisons with nan, a missing verdict, are False.
+    outside = values[(values < 0) | (values > 1)]
+    if len(outside):
+        raise InputError(f"verdicts of judges must be between 0 and 1, got {outside[0]:g}")
     # Missing verdicts say nothing, so they count as 0.5.
     values = np.where(np.isnan(values), 0.5, values)
     if values.shape[1] == 0:

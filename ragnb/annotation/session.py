@@ -79,7 +79,8 @@ class AnnotationSession:
     id
         Column or columns that identify a row.
     others
-        Labels of the annotators whose labels are adjudicated, by item and name.
+        Labels of the annotators whose labels are adjudicated, by item, name and place, with the names that the screen
+        shows. Only `ragnb.annotation.adjudicate` passes them.
     named
         The same with the real names, for the log, if the names in `others` are letters.
     header
@@ -156,7 +157,7 @@ class AnnotationSession:
         try:
             self._compare_with_log()
         except InputError:
-            # The log would stay locked.
+            # Nobody can close the log of a session that was not created, so it would stay locked.
             self.log.close()
             raise
         self._numbers = {item.id: number for number, item in enumerate(self.items)}
@@ -248,15 +249,16 @@ class AnnotationSession:
         """
         names = ("labelled", "started", "skipped", "untouched")
         counts = {status: self.statuses.count(status) for status in names}
-        here = [self.state.of(item.id) for item in self.items]
-        of_status = list(zip(here, self.statuses, strict=True))
-        spent = [labels.seconds for labels, status in of_status if status == "labelled"]
-        left = counts["untouched"] + counts["started"]
+        # The state also has labels of items that are not among the examples.
+        labels_of_items = [self.state.of(item.id) for item in self.items]
+        with_status = list(zip(labels_of_items, self.statuses, strict=True))
+        seconds = [labels.seconds for labels, status in with_status if status == "labelled"]
+        n_left = counts["untouched"] + counts["started"]
         return {
             "items": len(self.items),
             **counts,
-            "flagged": sum(labels.flag for labels in here),
-            "seconds_left": round(median(spent) * left) if spent else None,
+            "flagged": sum(labels.flag for labels in labels_of_items),
+            "seconds_left": round(median(seconds) * n_left) if seconds else None,
         }
 
     # ---- going about ---------------------------------------------------------------------------
@@ -287,10 +289,10 @@ class AnnotationSession:
     def move(self, step: int) -> bool:
         """Move by a number of items, forward or back. Return False if there is no such item."""
         number = self.number + step
-        there = 0 <= number < len(self.items)
-        if there:
+        is_there = 0 <= number < len(self.items)
+        if is_there:
             self.go(number)
-        return there
+        return is_there
 
     @_alone
     def next_unlabelled(self) -> bool:
@@ -382,7 +384,8 @@ class AnnotationSession:
         """Give the item on the screen a tag, which is added to the codebook if it is new.
 
         A name that differs from that of a tag only in letter case or white space means this tag, and so does an earlier
-        name of it. If the item has the tag already, nothing changes.
+        name of it. If the item has the tag already, nothing changes. `field` is the name of the field of tags, by default
+        the first of the task.
         """
         self._require_tags()
         id = self.codebook.find(tag_name(name))
@@ -500,6 +503,7 @@ class AnnotationSession:
         """One value as the log stores it, with its origin: a person, a suggestion, or the votes that were adjudicated."""
         suggested = None if self.blind else self.suggested.get(self.item.id, {}).get(place)
         origin: dict[str, Any] = {"source": "human"}
+        # In an adjudication, a suggestion is what all annotators chose. Their labels contain it, so it is not recorded.
         if self.item.id in self.others:
             labels_by_name = self._named[self.item.id]
             vote_by_name = {

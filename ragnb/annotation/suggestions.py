@@ -20,7 +20,8 @@ def suggested_values(
 
     `suggestions` may be a frame with the columns of `id` and one column per field, or a mapping from the id of an item to
     its values by field, ``{"q/1": {"verdict": "correct"}}``. For a field that is asked of each sentence, the value is a
-    mapping from the sentence: ``{"q/1": {"support": {"a": "full"}}}``.
+    mapping from the sentence: ``{"q/1": {"support": {"a": "full"}}}``. For a field of tags, it is a list of names of tags in
+    the codebook of the task, and their ids are returned.
     """
     conversion = conversion_of(task)
     if suggestions is None:
@@ -50,11 +51,11 @@ def suggested_values(
         }
         for place, value in by_item[item.id].items():
             if task.field(place[0]).kind == "tags":
-                by_item[item.id][place] = _known_tags(value, task, item)
+                by_item[item.id][place] = _ids_of_tags(value, task, item)
     return by_item
 
 
-def _known_tags(tags: Sequence[str], task: Task, item: Item) -> list[str]:
+def _ids_of_tags(tags: Sequence[str], task: Task, item: Item) -> list[str]:
     """The ids of suggested tags. InputError if the codebook with which the task begins lacks one."""
     try:
         return Codebook(task.codebook).ids(tags)

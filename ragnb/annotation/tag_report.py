@@ -43,6 +43,7 @@ ONE_SYSTEM = "responses"
 # A tag that fewer responses have says little about agreement or differences.
 FEW_USES = 5
 
+# Columns of the comparisons if only one system was read, and of the cases.
 _NO_COMPARISONS = (
     "tag",
     "system",
@@ -77,8 +78,9 @@ class ErrorReport(Report):
         was read.
     agreement
         One row per tag, pair of readers and measure, with ``tag, pair, metric``, the columns of an interval, ``n`` responses
-        that these readers read, and the numbers of those that any (``n_either``) or all (``n_both``) of them gave the tag.
-        It is empty if only one person read.
+        that two or more of these readers read, and the numbers of those that any (``n_either``) or all (``n_both``) of their
+        readers gave the tag. The pairs are the first reader with each of the others and, if there are three or more,
+        ``"all"``. It is empty if only one person read.
     cases
         The worst and the typical response of each tag: ``tag, case, item, system, question, response, score, tags,
         open_note``.
@@ -159,8 +161,18 @@ class ErrorReport(Report):
                 )
 
     def _tables_and_lines(self) -> TablesAndLines:
-        rate = ["tag", "system", "count", "n_scored", "mean", "low", "high", "interval"]
-        difference = [
+        columns_of_rates = [
+            "tag",
+            "system",
+            "count",
+            "n_scored",
+            "mean",
+            "low",
+            "high",
+            "interval",
+            "confidence_level",
+        ]
+        columns_of_differences = [
             "tag",
             "system",
             "baseline",
@@ -169,23 +181,36 @@ class ErrorReport(Report):
             "low",
             "high",
             "p_adjusted",
+            "interval",
+            "confidence_level",
+            "test",
         ]
-        measure = ["tag", "metric", "mean", "low", "high", "interval", "n_both", "n_either", "n"]
+        # Without comparisons, the frame has only some of these columns.
+        columns_of_differences = [
+            name for name in columns_of_differences if name in self.comparisons
+        ]
+        columns_of_agreement = [
+            "tag",
+            "metric",
+            "mean",
+            "low",
+            "high",
+            "interval",
+            "n_both",
+            "n_either",
+            "n",
+        ]
         agreement = self.agreement
         if len(agreement):
+            # The last pair is that of all readers, or the only pair if there are two.
             is_of_all = agreement["pair"] == agreement["pair"].iloc[-1]
-            is_shown = ~agreement["metric"].isin(["Gwet's AC1", "Krippendorff's alpha"])
-            agreement = agreement[is_of_all & is_shown][measure]
+            # To be short, the table has percent agreement and one chance-corrected coefficient, which is kappa.
+            is_in_table = ~agreement["metric"].isin(["Gwet's AC1", "Krippendorff's alpha"])
+            agreement = agreement[is_of_all & is_in_table][columns_of_agreement]
         tables = {
             "Codebook": self.codebook,
-            "Share of the responses that were read": self.rates[[*rate, "confidence_level"]],
-            "Differences between systems": self.comparisons[
-                [
-                    name
-                    for name in (*difference, "interval", "confidence_level", "test")
-                    if name in self.comparisons
-                ]
-            ],
+            "Share of the responses that were read": self.rates[columns_of_rates],
+            "Differences between systems": self.comparisons[columns_of_differences],
             "Agreement of the readers": agreement,
         }
         return tables, [self.sentence()]
@@ -508,6 +533,7 @@ def _as_scores(
     require_columns(read, column_names(cluster), "error_report(cluster=...)")
     names = dict.fromkeys([*CONDITION, "repeat", "example_id", *column_names(cluster)])
     basis = read[[name for name in names if name in read]]
+    # `compare` needs a signature. It says that no metric of ragnb computed these values.
     basis = basis.assign(signature=f"{FOREIGN}tags of an error analysis")
     if "system" not in basis:
         basis["system"] = ONE_SYSTEM
@@ -574,7 +600,10 @@ def _agreement(
     cluster: str | None,
     level: float,
 ) -> pd.DataFrame:
-    """Agreement on each tag, of each pair of readers and of all if there are three or more."""
+    """Agreement on each tag, of the first reader with each of the others, and of all if there are three or more.
+
+    The first reader's labels give the rates, so it matters how far others agree with this person.
+    """
     names = list(readers)
     if len(names) < 2:
         return pd.DataFrame()
@@ -602,6 +631,7 @@ def _agreement(
             ).reshape(len(items), len(members))
             has_tag = ratings == 1
             is_read = ~np.isnan(ratings)
+            # "Both" are all who read the response. With three or more readers, some may not have read it.
             counts = {
                 "n_both": int((has_tag | ~is_read).all(axis=1).sum()),
                 "n_either": int(has_tag.any(axis=1).sum()),
@@ -678,6 +708,7 @@ def _worst_and_typical(rows: pd.DataFrame, field: Field, name: str) -> dict[str,
     scores = rows[_SCORE].to_numpy() if _SCORE in rows else np.full(len(rows), np.nan)
     if np.isnan(scores).all():
         badness = np.array([float(len(tags_of_response)) for tags_of_response in tags])
+        # The typical response is the most similar to the others, so its distance is the smallest.
         distance = -np.array(_mean_overlaps(tags, field))
     else:
         # A response without a score is neither.

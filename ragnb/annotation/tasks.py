@@ -98,7 +98,8 @@ class Field:
         What the screen shows; by default the name.
     kind
         - ``"choice"``: one of the `options`
-        - ``"sentences"``: any number of the sentences (or words) of the part `of`; `options` are further possible answers
+        - ``"sentences"``: any number of the sentences, claims or words of the part `of`; `options` are further possible
+          answers
         - ``"text"``: a free text
         - ``"tags"``: any number of the tags of the task's `Task.codebook`, to which the annotator can add
     key

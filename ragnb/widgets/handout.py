@@ -65,7 +65,7 @@ def export_annotator(
     Raises
     ------
     InputError
-        If the examples, the task or the suggestions cannot be used, or the file cannot be written.
+        If the examples, the task, the codebook or the suggestions cannot be used, or the file cannot be written.
     """
     checked_task = with_codebook(task, codebook)
     path = Path(path).expanduser()
