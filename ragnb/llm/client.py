@@ -26,7 +26,9 @@ from ragnb.llm.store import (
     Request,
     Store,
     at_endpoint,
+    canonical,
     canonical_requests,
+    key_at_endpoint,
     request_key,
 )
 from ragnb.llm.tally import Tally, one_report
@@ -166,9 +168,9 @@ def complete(
         endpoint = _endpoint_name(base_url, offline)
         # The requests as they are stored, in the order of the rows, and the key of each. Equal requests have one key.
         from_any_endpoint = offline and base_url is None
-        addressed = _addressed(opened, canonical_forms, endpoint, anywhere=from_any_endpoint)
-        keys = [request_key(request) for request in addressed]
-        requests_by_key = dict(zip(keys, addressed, strict=True))
+        keyed = _keyed(opened, canonical_forms, endpoint, anywhere=from_any_endpoint)
+        keys = [key for key, _ in keyed]
+        requests_by_key = dict(keyed)
         stored = opened.stored_keys(keys)
         missing = {key: form for key, form in requests_by_key.items() if key not in stored}
 
@@ -208,7 +210,7 @@ def complete(
         not_sent = f"not sent: the budget of ${budget.limit:g} is spent"
         reasons = {key: failures.get(key, not_sent) for key in keys if key not in replies}
         frame = _repeated(requests, repeats).assign(model=model, request_key=keys)
-        frame["repeat"] = [request["repeat"] for request in addressed]
+        frame["repeat"] = [request["repeat"] for _, request in keyed]
         frame = with_replies(frame, replies, reasons, keep_empty)
         _note_outcomes(tally, frame)
     return frame
@@ -239,14 +241,17 @@ def _why_not_offline(store: Store, n_unknown: int, n_requests: int, elsewhere: s
     )
 
 
-def _addressed(
+def _keyed(
     store: Store, requests: Sequence[Request], endpoint: str | None, *, anywhere: bool
-) -> list[Request]:
-    """The requests as they are stored for one endpoint, or ``anywhere``: for the endpoint that answered each of them."""
+) -> list[tuple[str, Request]]:
+    """The requests as they are stored for one endpoint, or ``anywhere``: for the endpoint that answered each of them.
+
+    Each request has its key.
+    """
     if not anywhere:
-        return store.as_stored_for(requests, endpoint)
+        return store.keyed_for(requests, endpoint)
     _require_one_endpoint(store, requests, endpoint)
-    return store.as_stored_anywhere(requests, endpoint)
+    return store.keyed_anywhere(requests, endpoint)
 
 
 def _require_one_endpoint(store: Store, requests: Sequence[Request], preferred: str | None) -> None:
@@ -257,10 +262,10 @@ def _require_one_endpoint(store: Store, requests: Sequence[Request], preferred: 
     """
     # Key of the request without an endpoint -> the endpoints whose replies are stored.
     endpoints_of_requests: dict[str, list[str | None]] = {}
+    canonical_forms = [canonical(request) for request in requests]
     for endpoint in dict.fromkeys([preferred, None, *store.endpoints()]):
         request_of_key = {
-            request_key(at_endpoint(request, endpoint)): request_key(request)
-            for request in requests
+            key_at_endpoint(form, endpoint): key_at_endpoint(form, None) for form in canonical_forms
         }
         for key in store.stored_keys(request_of_key):
             endpoints_of_requests.setdefault(request_of_key[key], []).append(endpoint)
@@ -364,8 +369,8 @@ def with_replies(
     but keeps its other columns.
     """
     outcomes = []
-    for key in frame["request_key"]:
-        reply = replies.get(key)
+    replies_of_rows = [replies.get(key) for key in frame["request_key"]]
+    for key, reply in zip(frame["request_key"], replies_of_rows, strict=True):
         if reply is None:
             outcomes.append(_Outcome(reason=reasons.get(key)))
         else:
@@ -382,7 +387,7 @@ def with_replies(
         del columns["reasoning"]
     for name in _STORED_COLUMNS:
         # Without a reply, the cell is missing.
-        columns[name] = [getattr(replies.get(key), name, None) for key in frame["request_key"]]
+        columns[name] = [getattr(reply, name, None) for reply in replies_of_rows]
     # Missing numbers keep their columns numeric. All other columns are objects, in which None stays None.
     types = {"prompt_tokens": "Int64", "completion_tokens": "Int64", "seconds": float}
     series = {
@@ -408,31 +413,26 @@ class _Outcome:
 def _outcome(reply: Reply, keep_empty: bool) -> _Outcome:
     """What a stored reply contains: an answer, or the reason why it contains none."""
     parts = read_reasoning(reply.response or "")
-    separate_reasoning = _separate_reasoning(reply)
+    extra = json.loads(reply.extra or "{}")
+    separate_reasoning = _separate_reasoning(extra)
     # A reply may contain reasoning in a field of its own and between marks in its text.
     reasoning = f"{separate_reasoning or ''}{parts.reasoning}" or None
-    reason = _reason_without_answer(reply, separate_reasoning, keep_empty)
+    reason = no_answer(
+        reply.response,
+        reasoning=separate_reasoning,
+        finish_reason=reply.finish_reason,
+        refusal=extra.get("refusal"),
+        keep_empty=keep_empty,
+    )
     if reason is not None:
         return _Outcome(reason=reason, reasoning=reasoning)
     return _Outcome(response=parts.answer, reasoning=reasoning, parts=parts)
 
 
-def _separate_reasoning(reply: Reply) -> str | None:
+def _separate_reasoning(extra: Mapping[str, Any]) -> str | None:
     """The reasoning that the endpoint sent in a field of its own, as DeepSeek, vLLM and OpenRouter do."""
-    extra = json.loads(reply.extra or "{}")
     reasoning = extra.get("reasoning_content") or extra.get("reasoning")
     return reasoning if isinstance(reasoning, str) else None
-
-
-def _reason_without_answer(reply: Reply, reasoning: str | None, keep_empty: bool) -> str | None:
-    """Why a stored reply answers nothing; None if it contains an answer."""
-    return no_answer(
-        reply.response,
-        reasoning=reasoning,
-        finish_reason=reply.finish_reason,
-        refusal=json.loads(reply.extra or "{}").get("refusal"),
-        keep_empty=keep_empty,
-    )
 
 
 def _note_outcomes(tally: Tally, frame: pd.DataFrame) -> None:

@@ -39,6 +39,7 @@ from ragnb.arguments import accepts
 from ragnb.cells import is_missing
 from ragnb.columns import require_columns
 from ragnb.errors import InputError, StoreError
+from ragnb.garbage import collection_paused
 from ragnb.llm.log import lost_log
 from ragnb.printing import warn
 
@@ -110,6 +111,11 @@ _COLUMNS = ", ".join([*(field.name for field in fields(Reply)), "checksum"])
 
 # ---- requests ------------------------------------------------------------------------------------
 
+# One encoder for all requests, because `json.dumps` would create one for each.
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+# That of the values over which a checksum is computed.
+_PLAIN = json.JSONEncoder(default=repr)
+
 
 def canonical(request: Mapping[str, Any]) -> str:
     """The one spelling of a request: JSON with sorted keys and no spaces, ASCII only.
@@ -117,7 +123,7 @@ def canonical(request: Mapping[str, Any]) -> str:
     >>> canonical({"model": "m", "repeat": 0, "prompt": "é"})
     '{"model":"m","prompt":"\\\\u00e9","repeat":0}'
     """
-    return json.dumps(request, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _CANONICAL.encode(request)
 
 
 @accepts()
@@ -131,6 +137,17 @@ def at_endpoint(request: Request, endpoint: str | None) -> Request:
     if endpoint is None:
         return request
     return {**request, "endpoint": endpoint}
+
+
+def key_at_endpoint(canonical_form: str, endpoint: str | None) -> str:
+    """The key of a request as it is sent to an endpoint, from the canonical form without the endpoint.
+
+    None is a request without an endpoint.
+    """
+    if endpoint is None:
+        return _sha256(canonical_form)
+    # In a canonical form, "endpoint" comes first, because the keys are sorted.
+    return _sha256(f'{{"endpoint":{_CANONICAL.encode(endpoint)},{canonical_form[1:]}')
 
 
 def canonical_requests(requests: pd.DataFrame, model: str, repeats: int = 1) -> list[Request]:
@@ -322,23 +339,38 @@ class Store:
         A request whose reply is stored without an endpoint is returned as it is, because such replies
         count for every endpoint. All others are those of this endpoint.
         """
+        return [request for _, request in self.keyed_for(requests, endpoint)]
+
+    def keyed_for(
+        self, requests: Sequence[Request], endpoint: str | None
+    ) -> list[tuple[str, Request]]:
+        """What `as_stored_for` returns, each request with its key."""
+        canonical_forms = [canonical(request) for request in requests]
+        keys = [_sha256(form) for form in canonical_forms]
         if endpoint is None:
-            return list(requests)
-        addressed = [at_endpoint(request, endpoint) for request in requests]
-        stored = self.stored_keys(request_key(request) for request in [*requests, *addressed])
-        as_stored = []
-        for without_endpoint, with_endpoint in zip(requests, addressed, strict=True):
+            return list(zip(keys, requests, strict=True))
+        own_keys = [key_at_endpoint(form, endpoint) for form in canonical_forms]
+        stored = self.stored_keys([*keys, *own_keys])
+        keyed = []
+        for key, own_key, request in zip(keys, own_keys, requests, strict=True):
             # A reply of this endpoint precedes one without an endpoint.
-            has_own_reply = request_key(with_endpoint) in stored
-            has_reply_for_all = request_key(without_endpoint) in stored
-            counts_for_all = has_reply_for_all and not has_own_reply
-            as_stored.append(without_endpoint if counts_for_all else with_endpoint)
-        return as_stored
+            counts_for_all = key in stored and own_key not in stored
+            if counts_for_all:
+                keyed.append((key, request))
+            else:
+                keyed.append((own_key, at_endpoint(request, endpoint)))
+        return keyed
 
     def as_stored_anywhere(
         self, requests: Sequence[Request], first: str | None = None
     ) -> list[Request]:
-        """The requests as they are stored for whichever endpoint answered them.
+        """The requests as they are stored for whichever endpoint answered them; see `keyed_anywhere`."""
+        return [request for _, request in self.keyed_anywhere(requests, first)]
+
+    def keyed_anywhere(
+        self, requests: Sequence[Request], first: str | None = None
+    ) -> list[tuple[str, Request]]:
+        """The requests as they are stored for whichever endpoint answered them, each with its key.
 
         Of several replies, that of the endpoint ``first`` counts, then the one without an endpoint (None), then those of
         others in alphabetical order. A request without any reply is looked for among those that failed.
@@ -347,18 +379,22 @@ class Store:
         # For each request, the forms that it has at all endpoints, by key.
         forms_of_requests = []
         for request in requests:
-            addressed = [at_endpoint(request, name) for name in order]
-            forms_of_requests.append({request_key(form): form for form in addressed})
+            canonical_form = canonical(request)
+            forms = {}
+            for name in order:
+                key = key_at_endpoint(canonical_form, name)
+                forms[key] = at_endpoint(request, name)
+            forms_of_requests.append(forms)
         replied = self.stored_keys(key for forms in forms_of_requests for key in forms)
         failed = self.failures().keys()
-        as_stored = []
+        keyed = []
         for forms in forms_of_requests:
-            with_reply = [form for key, form in forms.items() if key in replied]
-            with_reason = [form for key, form in forms.items() if key in failed]
-            without_either = list(forms.values())
-            first_form, *_ = [*with_reply, *with_reason, *without_either]
-            as_stored.append(first_form)
-        return as_stored
+            with_reply = [key for key in forms if key in replied]
+            with_reason = [key for key in forms if key in failed]
+            without_either = list(forms)
+            first_key, *_ = [*with_reply, *with_reason, *without_either]
+            keyed.append((first_key, forms[first_key]))
+        return keyed
 
     # ---- requests under way, which other processes must not send too -----------------------------
 
@@ -548,6 +584,7 @@ class Store:
         columns = self.query("PRAGMA table_info(replies)")
         return "checksum" in [row["name"] for row in columns]
 
+    @collection_paused()
     def _read(self, clause: str, *values: Any) -> list[Reply]:
         """Replies whose checksums were verified. The ``clause`` of SQL selects or sorts them."""
         replies = []
@@ -625,7 +662,7 @@ def _is_over(owner: str) -> bool:
 def _checksum(values: Iterable[Any]) -> int:
     """CRC-32 of a row; numbers count as floats, because SQLite may return 1.0 as 1 or 1 as 1.0."""
     plain = [float(value) if isinstance(value, int | float) else value for value in values]
-    return zlib.crc32(json.dumps(plain, default=repr).encode("ascii"))
+    return zlib.crc32(_PLAIN.encode(plain).encode("ascii"))
 
 
 def _sha256(request: Any) -> str:

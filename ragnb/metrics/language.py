@@ -381,7 +381,13 @@ def identified_language(text: str, candidates: Sequence[str] | None = None) -> s
                 "candidates must include a language other than the target language, because the "
                 f"identifier always chooses one of them, got {candidates!r}"
             )
-    label, _ = _identifier(codes).classify(check_text(text, "text"))
+    return _identified(check_text(text, "text"), codes)
+
+
+@lru_cache(maxsize=4096)
+def _identified(text: str, codes: tuple[str, ...] | None) -> str:
+    """The most likely of some languages. Answers such as refusals occur often, so results are kept."""
+    label, _ = _identifier(codes).classify(text)
     return str(label)
 
 

@@ -279,6 +279,9 @@ def symbols(text: str) -> list[str]:
     ['👍 👍', '<']
     """
     folded = fold(_PRESENTATION.sub("", text))
+    # Most texts have no symbol, and the search takes much less time than the division into clusters.
+    if not _SYMBOL.search(folded):
+        return []
     runs: list[list[str]] = [[]]
     for cluster in GRAPHEME.findall(folded):
         if _SYMBOL.match(cluster):

@@ -55,11 +55,19 @@ class Calls(list[Mapping[str, Any]]):
     shared
         What metrics that read the same columns have computed from the arguments, so that the next one
         need not do it again.
+    requested
+        Name and options of each metric that reads these columns in the same call of `score`. A metric can
+        compute the others together with itself, and keep their values in ``shared``.
     """
 
-    def __init__(self, calls: Iterable[Mapping[str, Any]] = ()) -> None:
+    def __init__(
+        self,
+        calls: Iterable[Mapping[str, Any]] = (),
+        requested: Sequence[tuple[str, Mapping[str, Any]]] = (),
+    ) -> None:
         super().__init__(calls)
         self.shared: dict[Any, Any] = {}
+        self.requested = requested
 
 
 @accepts_fields

@@ -40,12 +40,10 @@ def reference_parts(reference: Reference | None, *, can_be_blank: bool = False) 
     ([['Oslo']], [['a'], ['b', 'c']])
     """
     parts = [listed(part) for part in listed(reference)]
-    are_texts = all(
-        isinstance(alias, str) and (can_be_blank or alias.strip())
-        for part in parts
-        for alias in part
-    )
-    if not parts or not all(parts) or not are_texts:
+    aliases = [alias for part in parts for alias in part]
+    are_texts = all(isinstance(alias, str) for alias in aliases)
+    are_allowed = are_texts and (can_be_blank or all(map(str.strip, aliases)))
+    if not parts or not all(parts) or not are_allowed:
         raise InputError(
             "a reference must be a string, or a list of parts, each a string or a list of aliases"
             f"{'' if can_be_blank else ' that are not blank'}, got {reference!r:.200}; write "
@@ -66,6 +64,8 @@ def reference_texts(reference: Reference) -> list[str]:
         return [reference]
     # A blank alias is allowed, because [[""]] states that the right answer is no answer.
     parts = reference_parts(reference, can_be_blank=True)
+    if len(parts) == 1 and len(parts[0]) <= MOST_ALTERNATIVES:
+        return parts[0]
     count = math.prod(map(len, parts))
     if count > MOST_ALTERNATIVES:
         raise InputError(

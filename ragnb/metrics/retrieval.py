@@ -146,6 +146,21 @@ def _declared(name: str, *, binary: bool = False) -> Callable[[Function], Functi
 
 # ---- all questions at once ---------------------------------------------------------------------
 
+# Options on which the ranked lists and the grades depend that ir_measures gets, with their defaults.
+_LISTS = {"k": None, "min_grade": 1, "gain": "linear", "unjudged": "nonrelevant"}
+# Name of each metric -> its name in ir_measures, for which `_measure` fills in k and the smallest grade.
+_MEASURES = {
+    "recall": "SetR(rel={min_grade})",
+    "precision": "P(rel={min_grade})@{k}",
+    "ndcg": "nDCG@{k}",
+    "average_precision": "AP(rel={min_grade})",
+    "reciprocal_rank": "RR(rel={min_grade})",
+    "success": "Success(rel={min_grade})@1000000",
+    "r_precision": "Rprec(rel={min_grade})",
+}
+# The same without k.
+_MEASURES_OF_WHOLE_LISTS = {"precision": "SetP(rel={min_grade})", "ndcg": "nDCG"}
+
 
 def _values(
     name: str,
@@ -161,28 +176,54 @@ def _values(
 
     The options are those of the metrics of this module.
     """
-    import ir_measures
-
-    # What one metric reads from the calls is kept for the other metrics of the same call of `score`.
-    shared = calls.shared if isinstance(calls, Calls) else {}
+    if not isinstance(calls, Calls):
+        calls = Calls(calls)
+    # All metrics of one call of `score` that read the same ranked lists are computed together.
     key = (k, min_grade, gain, unjudged)
-    if key not in shared:
-        shared[key] = _judged_runs(calls, shared, k, min_grade, gain, unjudged)
-    qrels, runs, without_relevant = shared[key]
-    # A question without a result of ir_measures keeps NaN.
-    values = [math.nan] * len(calls)
+    if key not in calls.shared:
+        names = {name}
+        for full_name, options in calls.requested:
+            family, _, other = full_name.partition(".")
+            # R-precision has no cutoff, for example, and nDCG has no smallest grade.
+            key_of_other = tuple(options.get(option, _LISTS[option]) for option in _LISTS)
+            if family == "retrieval" and other in _MEASURES and key_of_other == key:
+                names.add(other)
+        calls.shared[key] = _computed(sorted(names), calls, *key)
+    values_by_name, without_relevant = calls.shared[key]
+    values = list(values_by_name[name])
     if when_none_relevant == "zero":
         for place in without_relevant:
             values[place] = 0.0
-    measure = ir_measures.parse_measure(_measure(name, k, min_grade))
-    for result in ir_measures.iter_calc([measure], qrels, runs):
-        values[int(result.query_id)] = result.value
     return values
 
 
+def _computed(
+    names: Sequence[str],
+    calls: Calls,
+    k: int | None,
+    min_grade: int,
+    gain: str,
+    unjudged: str,
+) -> tuple[dict[str, list[float]], list[int]]:
+    """The values of metrics that read the same lists, and the places of questions without a relevant passage.
+
+    The value is NaN for these questions, and for those that ir_measures gives no result for.
+    """
+    import ir_measures
+
+    qrels, runs, without_relevant = _judged_runs(calls, k, min_grade, gain, unjudged)
+    values_by_name = {name: [math.nan] * len(calls) for name in names}
+    values_by_measure = {}
+    for name in names:
+        measure = ir_measures.parse_measure(_measure(name, k, min_grade))
+        values_by_measure[measure] = values_by_name[name]
+    for result in ir_measures.iter_calc([*values_by_measure], qrels, runs):
+        values_by_measure[result.measure][int(result.query_id)] = result.value
+    return values_by_name, without_relevant
+
+
 def _judged_runs(
-    calls: Sequence[Mapping[str, Any]],
-    shared: dict[Any, Any],
+    calls: Calls,
     k: int | None,
     min_grade: int,
     gain: str,
@@ -191,15 +232,18 @@ def _judged_runs(
     """The judgements and the ranked lists as ir_measures takes them, for questions with relevant passages.
 
     These are mappings from the question to the grade and to the score of each passage. The third result
-    are the places of the questions without a relevant passage. `shared` contains the ids and grades, if
+    are the places of the questions without a relevant passage. ``calls.shared`` contains the ids and grades, if
     they have been read for another cutoff.
     """
-    if "read" not in shared:
-        shared["read"] = [_grades_and_ids(call) for call in calls]
+    if "read" not in calls.shared:
+        calls.shared["read"] = [_grades_and_ids(call) for call in calls]
     qrels: dict[str, dict[str, int]] = {}
     runs: dict[str, dict[str, float]] = {}
     without_relevant = []
-    for place, (call, read) in enumerate(zip(calls, shared["read"], strict=True)):
+    # The measures sort the passages by decreasing score, so the negative rank keeps their order.
+    longest = max((len(read[1]) for read in calls.shared["read"] if read), default=0)
+    scores = [-float(rank) for rank in range(longest)]
+    for place, (call, read) in enumerate(zip(calls, calls.shared["read"], strict=True)):
         if read is None:
             continue
         grades, ids = read
@@ -213,8 +257,7 @@ def _judged_runs(
             # A negative grade is that of an unjudged passage, which has no gain.
             grades = {passage: 2 ** max(grade, 0) - 1 for passage, grade in grades.items()}
         qrels[str(place)] = grades
-        # The measures sort the passages by decreasing score, so the negative rank keeps their order.
-        runs[str(place)] = {passage: -float(rank) for rank, passage in enumerate(ids[:k])}
+        runs[str(place)] = dict(zip(ids[:k], scores, strict=False))
     return qrels, runs, without_relevant
 
 
@@ -231,16 +274,8 @@ def _measure(name: str, k: int | None, min_grade: int) -> str:
     The list is already cut off at rank k. Only for precision and nDCG does k also change the
     denominator. "Success" requires a cutoff, and no list is longer than the one given here.
     """
-    measures = {
-        "recall": f"SetR(rel={min_grade})",
-        "precision": f"P(rel={min_grade})@{k}" if k else f"SetP(rel={min_grade})",
-        "ndcg": f"nDCG@{k}" if k else "nDCG",
-        "average_precision": f"AP(rel={min_grade})",
-        "reciprocal_rank": f"RR(rel={min_grade})",
-        "success": f"Success(rel={min_grade})@1000000",
-        "r_precision": f"Rprec(rel={min_grade})",
-    }
-    return measures[name]
+    measures = _MEASURES if k else {**_MEASURES, **_MEASURES_OF_WHOLE_LISTS}
+    return measures[name].format(k=k, min_grade=min_grade)
 
 
 def _judged_ids(ids: list[str], relevant: Any, grades: Mapping[str, int]) -> list[str]:

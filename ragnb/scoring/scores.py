@@ -17,6 +17,7 @@ from ragnb.cells import as_lists, is_missing
 from ragnb.columns import BLANK_REFERENCE, PAYLOAD, PLAIN_TEXT, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
+from ragnb.garbage import collection_paused
 from ragnb.metrics.record import METRICS, Calls, Metric
 from ragnb.metrics.rgb_protocols import reads_reasoning
 from ragnb.replies import reasoning_apart, whole_replies
@@ -145,12 +146,18 @@ def score(
     _refuse_spelled_lists(responses, read & (PAYLOAD - PLAIN_TEXT))
     without_reasoning, with_reasoning = reasoning_apart(responses), whole_replies(responses)
     identifying = [name for name in responses.columns if name not in PAYLOAD]
-    tables = {False: _Table(without_reasoning), True: _Table(with_reasoning)}
-    parts = []
+    requested: list[tuple[Metric, dict[str, Any]]] = []
     for metric in chosen:
         metric_options = {
             name: options.get(name, default) for name, default in metric.options.items()
         }
+        requested.append((metric, metric_options))
+    tables = {
+        False: _Table(without_reasoning, requested),
+        True: _Table(with_reasoning, requested),
+    }
+    parts = []
+    for metric, metric_options in requested:
         reads_all = reads_reasoning(metric_options.get("protocol"))
         parts.append(_score_one(tables[reads_all], metric, metric_options, explain, identifying))
     scores = pd.concat(parts, ignore_index=True)
@@ -175,10 +182,15 @@ class _Table:
     ----------
     responses
         The responses.
+    requested
+        The metrics of this call of `score`, with their options.
     """
 
-    def __init__(self, responses: pd.DataFrame) -> None:
+    def __init__(
+        self, responses: pd.DataFrame, requested: Sequence[tuple[Metric, Mapping[str, Any]]]
+    ) -> None:
         self.responses = responses
+        self.requested = requested
         self._cells: dict[str, list[Any]] = {}
         self._calls: dict[Any, tuple[Calls, list[int], dict[int, str]]] = {}
 
@@ -191,6 +203,7 @@ class _Table:
             self._cells[column] = [None if is_missing(cell) else as_lists(cell) for cell in cells]
         return self._cells[column]
 
+    @collection_paused()
     def calls(
         self, metric: Metric, needed: Mapping[str, str]
     ) -> tuple[Calls, list[int], dict[int, str]]:
@@ -223,7 +236,13 @@ class _Table:
                 if cell is None:
                     gaps.setdefault(row, column)
         rows = [row for row in range(len(self.responses)) if row not in gaps]
-        calls = Calls({name: cells[row] for name, cells in columns.items()} for row in rows)
+        requested = [
+            (other.name, options)
+            for other, options in self.requested
+            if other.columns == metric.columns
+        ]
+        arguments = ({name: cells[row] for name, cells in columns.items()} for row in rows)
+        calls = Calls(arguments, requested)
         if is_shared:
             self._calls[key] = calls, rows, gaps
         return calls, rows, gaps
@@ -244,7 +263,7 @@ def _score_one(
     }
     require_columns(table.responses, needed.values(), f"the metric {metric.name}")
     if options.get("variant") == "lbrag":
-        table = _Table(_with_blank_references(table.responses))
+        table = _Table(_with_blank_references(table.responses), table.requested)
     responses = table.responses
     calls, rows, gaps = table.calls(metric, needed)
     computed = _values(metric, options, responses, calls, rows)
@@ -310,7 +329,8 @@ def _value(metric: Metric, call: Mapping[str, Any], responses: pd.DataFrame, row
     """The value of one response; the message of an error begins with the metric and the row."""
     try:
         value = metric.function(**call)
-        if not isinstance(value, Real):
+        # The look at the type alone takes less time, and most metrics return a float.
+        if type(value) is not float and not isinstance(value, Real):
             raise InputError(f"a metric must return a number, got {value!r:.60}")
         return value
     except InputError as error:
@@ -365,10 +385,15 @@ def _refuse_other_questions(responses: pd.DataFrame) -> None:
             f"{without_id.idxmax()}. Systems are paired by it: drop these rows, or load the frame with "
             "ragnb.load_responses, which leaves out blank rows and gives ids"
         )
+    keys = [name for name in ("example_id", "benchmark", "task", "language") if name in responses]
+    texts = responses["question"].dropna().astype(str)
+    distinct = responses[keys].loc[texts.index].assign(question=texts).drop_duplicates()
+    # In most frames, this quick look shows that each id has one question.
+    if not distinct.duplicated(keys).any():
+        return
     # Questions that differ only in white space are the same.
-    spaced = responses["question"].dropna().astype(str).str.split().str.join(" ")
+    spaced = texts.str.split().str.join(" ")
     questions = responses.assign(question=spaced.replace("", None)).dropna(subset="question")
-    keys = [name for name in ("example_id", "benchmark", "task", "language") if name in questions]
     n_questions = questions.groupby(keys, dropna=False)["question"].transform("nunique")
     ambiguous = questions[n_questions > 1].groupby(keys, dropna=False)
     for (example, *_), rows in ambiguous:
