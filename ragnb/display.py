@@ -175,6 +175,8 @@ def signature_note(frame: pd.DataFrame) -> str:
 
 def drawing(frame: pd.DataFrame) -> Drawing:
     """Choose what a table shows of a frame."""
+    # Each choice of a column would otherwise look whether the result is displayed as a table.
+    frame = pd.DataFrame(frame)
     if not pd.api.types.is_integer_dtype(frame.index):
         frame = frame.reset_index(names=[name or "" for name in frame.index.names])
     hidden = _hidden_columns(frame)
@@ -381,17 +383,28 @@ def _bars(ends: pd.DataFrame, units: pd.Series) -> list[str]:
     beyond 1, each metric has an axis. An axis ends at the largest value if all are small, because
     the bars would otherwise be too short to be seen.
     """
-    finite = ends.where(np.isfinite(ends))
-    are_shares = not (finite.abs() > 1).any(axis=None)
-    groups = pd.Series("", ends.index) if are_shares else units
-    start = finite.min(axis=1).groupby(groups.to_numpy()).transform("min").clip(upper=0)
-    stop = finite.max(axis=1).groupby(groups.to_numpy()).transform("max").clip(lower=0)
-    stop = stop.mask((start == 0) & (stop > SMALL) & (stop <= 1), 1)
-    shares = ends.assign(zero=0).sub(start, axis=0).div(stop - start, axis=0)
+    values = ends.to_numpy(float, na_value=np.nan)
+    are_shares = not (np.abs(values[np.isfinite(values)]) > 1).any()
+    groups = np.zeros(len(values), int) if are_shares else pd.factorize(units)[0]
+    # Low, high, estimate and zero of each interval, as positions on the axis from 0 to 1.
+    shares = np.full((len(values), 4), np.nan)
+    for group in np.unique(groups):
+        is_member = groups == group
+        members = values[is_member]
+        finite = members[np.isfinite(members)]
+        if not finite.size:
+            continue
+        start, stop = min(finite.min(), 0), max(finite.max(), 0)
+        if start == 0 and SMALL < stop <= 1:
+            stop = 1
+        marks = np.column_stack([members, np.zeros(len(members))])
+        # If all values are 0, the axis has no length, and there are no bars.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares[is_member] = (marks - start) / (stop - start)
     # The mark of 0 stays inside the cell also if it is at the end of the axis.
-    positions = (100 * shares.clip(0, [1, 1, 1, 0.99], axis=1)).round()
+    positions = (100 * shares.clip(0, [1, 1, 1, 0.99])).round()
     styles = []
-    for row in positions.to_numpy():
+    for row in positions:
         if np.isnan(row).any():
             styles.append("")
             continue
