@@ -375,6 +375,32 @@ def test_trace_runs_on_records_of_five_parts_of_ragbench(data_folder, shown_with
     assert f"relevance_rmse trulens {rmse:.2f} " in judges
 
 
+def test_a_metric_is_chosen_for_my_own_answers(tmp_path, shown_with):
+    """Two systems: one answers in a word, and the other, which people prefer, in sentences."""
+    rows = []
+    cities = "Oslo Rome Paris Cairo Lima Quito Tunis Delhi Seoul Accra Minsk Riga"
+    for number, city in enumerate(cities.split()):
+        question = {
+            "example_id": f"q{number}",
+            "question": f"Which city is number {number}?",
+            "references": city,
+        }
+        rows.append({**question, "system": "short", "response": city, "verdict": number > 1})
+        rows.append(
+            {
+                **question,
+                "system": "long",
+                "response": f"I think that it is {city}.",
+                "verdict": True,
+            }
+        )
+    file = tmp_path / "mine.csv"
+    pd.DataFrame(rows).assign(language="en").to_csv(file, index=False)
+    shown = shown_with("11", file, systems="['short', 'long']")
+    assert "exact match: long is 1.000 lower than short" in shown
+    assert "mine.csv: git SHA-1" in shown
+
+
 @pytest.mark.parametrize("notebook", ["07", "08"])
 def test_multilingual_answers_follow_another_file(notebook, tmp_path, shown_with):
     """One system answers in the language of the question, one in English, and one guesses."""
