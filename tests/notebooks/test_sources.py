@@ -397,7 +397,7 @@ def test_a_metric_is_chosen_for_my_own_answers(tmp_path, shown_with):
     file = tmp_path / "mine.csv"
     pd.DataFrame(rows).assign(language="en").to_csv(file, index=False)
     shown = shown_with("11", file, systems="['short', 'long']")
-    assert "exact match: long is 1.000 lower than short" in shown
+    assert "exact match: long is 1.00 lower than short" in shown
     assert "mine.csv: git SHA-1" in shown
 
 
