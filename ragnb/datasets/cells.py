@@ -22,7 +22,7 @@ from ragnb.errors import InputError
 from ragnb.metrics.judged import VERDICT_WORDS
 from ragnb.text import fold, well_formed
 
-# Columns that hold numbers.
+# Columns that contain numbers.
 NUMBERS = (
     "noise_rate correct_rate passage_num repeat turn judged_refusal judged_detection judged_correct "
     "judged_similarity label label_a label_b released_em released_f1 released_rlc released_rlc_ok "
@@ -30,7 +30,7 @@ NUMBERS = (
 )
 # Columns of yes and no.
 VERDICTS = ("answerable", "error_detected", "refusal", "verdict")
-# Columns that may hold lists, which are written as JSON or as Python prints them.
+# Columns that may contain lists, which are written as JSON or as Python prints them.
 LISTS = (PAYLOAD - PLAIN_TEXT) | {"released_labels"}
 # Columns of texts in which a word such as NA is a text like any other.
 ANSWERS = ("question", "response", "references")
@@ -39,7 +39,7 @@ NAMES = {
     *("system benchmark task language order split metric tool version annotator item key".split()),
     *("language_from references_as signature request_key judge template topic group".split()),
 }
-# Names without the blanks around them.
+# Columns of names and ids whose cells lose the blanks around them. So do other columns of ids; see `is_id_column`.
 _TRIMMED = (
     "example_id",
     "question_id",
@@ -223,7 +223,8 @@ def is_number_column(name: str, column: pd.Series, *, from_file: bool) -> bool:
         return False
     has_number = False
     are_all_plain = True
-    # Most columns of texts are no numbers in their first cell.
+    # The first cell that is no number decides. In most columns of texts this is the first cell of all, so the cells are
+    # read one after the other, and equal cells only once.
     checked: set[str] = set()
     for cell in column:
         if not isinstance(cell, str) or cell in checked:
@@ -249,6 +250,7 @@ def is_text_column(name: str) -> bool:
     names = {*PAYLOAD, *PLAIN_TEXT, *LISTS, *VERDICTS, *NAMES, *ANSWERS, "id", "qid", "uuid"}
     # Conditions such as the noise rate are numbers, and others such as the language are names.
     names |= {condition for condition in CONDITION if condition not in NUMBERS}
+    # `renamed` writes "other_" before the name of a column whose name another column gets.
     base = name.removeprefix("other_").casefold()
     return base in names or is_id_column(name)
 

@@ -161,6 +161,9 @@ def provenance(path: Path, name: str, *, benchmark: str) -> dict[str, Any]:
     if path.parent == PACKAGED_DATA:
         licence, citation = "CC BY 4.0", "written by the authors of ragnb"
         return {"name": name, "licence": licence, "citation": citation, "verified": True}
+    if not path.is_file():
+        # A folder of Arrow files has no content of its own, so it has no checksum. No published file is a folder.
+        return {"name": name, "licence": "unknown", "citation": "unknown", "verified": False}
     sha1 = git_blob_sha1(path.read_bytes())
     sources = sources_of(benchmark)
     same_content = [source for source in sources if source.git_sha1 == sha1]

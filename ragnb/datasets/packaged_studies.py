@@ -117,10 +117,10 @@ def _verify_nomiracl(files: list[Path]) -> None:
     for file in files:
         language, subset = file.name.partition(".")[0], file.parent.name
         for record in read_table(file).to_dict("records"):
-            example = f"nomiracl/{language}/{subset}/{record['query_id']}"
+            example_id = f"nomiracl/{language}/{subset}/{record['query_id']}"
             for system, reply in record["results"].items():
                 # Each reply that is found is removed, so that those that are missing remain.
-                if replies.pop((example, system), "") != reply.strip():
+                if replies.pop((example_id, system), "") != reply.strip():
                     raise InputError(
                         f"{file} is not the published version; delete it and try again"
                     )
@@ -130,8 +130,9 @@ def _verify_nomiracl(files: list[Path]) -> None:
         )
 
 
-# Study -> the task of its labels and the columns that identify an item, if they are not those of MTRAG.
+# The task of the judges of TREC: one grade for each passage.
 _RELEVANCE = {"name": "relevance", "fields": [{"name": "grade", "options": [0, 1, 2, 3]}]}
+# Study -> the task of its labels and the columns that identify an item, if they are not those of MTRAG.
 _TASKS: dict[str, tuple[Any, list[str]]] = {"trec-rag-judges": (_RELEVANCE, ["example_id"])}
 
 # Study -> names of its systems for tables and figures, by their names in the published files.
@@ -211,11 +212,11 @@ def load_study(name: str, frame: str = "responses", *, usable: bool = False) -> 
     ['FiD', 'GPT-3.5', 'ChatGPT', 'GPT-4', 'New Bing']
     """
     file = FOLDER / (f"{name}.jsonl.gz" if frame == "responses" else f"{name}.{frame}.jsonl.gz")
-    task, key = _TASKS.get(name, ("grades", ["example_id", "system"]))
+    task, id_columns = _TASKS.get(name, ("grades", ["example_id", "system"]))
     if frame == "responses" and name in _BENCHMARKS:
         table = _LOADERS[_BENCHMARKS[name]](name)
     elif frame == "labels" and name.startswith("sample-labelled"):
-        table, task, key = _verdicts(load_study(name)), "verdict", ["request_key"]
+        table, task, id_columns = _verdicts(load_study(name)), "verdict", ["request_key"]
     elif file.exists():
         table = pickle.loads(_packaged(file))
     else:
@@ -230,7 +231,8 @@ def load_study(name: str, frame: str = "responses", *, usable: bool = False) -> 
         "verified": True,
     }
     if frame == "labels":
-        table.attrs["header"] = {"task": task, "id": key}
+        # As `ragnb.annotation.read_labels` returns it, so that `agreement` finds the task and the columns of the ids.
+        table.attrs["header"] = {"task": task, "id": id_columns}
     return table
 
 

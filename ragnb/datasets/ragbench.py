@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, create_model, model_validator
 from ragnb.arguments import accepts
 from ragnb.cells import flag_of
 from ragnb.columns import RAGBENCH_RESPONSE
-from ragnb.datasets.files import benchmark_frame, kind_of, locate
+from ragnb.datasets.files import CELLS, benchmark_frame, kind_of, locate
 from ragnb.datasets.languages import as_language
 from ragnb.datasets.literals import parsed
 from ragnb.datasets.reading import read_records
@@ -106,10 +106,11 @@ def load_ragbench(source: str | Path, *, language: str | None = None) -> pd.Data
     Parameters
     ----------
     source
-        A path to a file in RAGBench's format, as JSON Lines, Parquet (``.parquet``) or CSV
-        (``.csv``, with lists as JSON or as Python prints them), a catalogue name
-        (``"covidqa_test"``, ..., see `ragnb.datasets.catalogue`), or ``"sample-ragbench"``: a small
-        multilingual sample that the authors of ragnb wrote and labelled.
+        A path to a file in RAGBench's format, as JSON, JSON Lines, Parquet, Arrow (also a folder that
+        ``save_to_disk`` of Hugging Face datasets wrote), CSV or Excel (with lists as JSON or as
+        Python prints them); a catalogue name (``"covidqa_test"``, ..., see
+        `ragnb.datasets.catalogue`); or ``"sample-ragbench"``: a small multilingual sample that the
+        authors of ragnb wrote and labelled.
 
         Your own file needs only ``question``, ``documents``, ``response`` and the labels
         ``all_relevant_sentence_keys``, ``all_utilized_sentence_keys`` and
@@ -135,8 +136,8 @@ def load_ragbench(source: str | Path, *, language: str | None = None) -> pd.Data
     ------
     InputError
         The name is unknown, the file is empty or binary, or a line is malformed or does not fit
-        `RagbenchRecord`. The message names the file, the line (of CSV and Parquet: the row) and the
-        key. Labels that contradict each other are not an error: see the ``issues`` of
+        `RagbenchRecord`. The message names the file, the line (or the row, if the file is not
+        JSON) and the key. Labels that contradict each other are not an error: see the ``issues`` of
         `ragnb.metrics.trace.trace_scores`.
     """
     path, name = locate(source, benchmark="ragbench")
@@ -144,8 +145,8 @@ def load_ragbench(source: str | Path, *, language: str | None = None) -> pd.Data
     rows = []
     for number, (item, where) in enumerate(read_records(path), start=1):
         item = {"id": number, **_with_labels(item, where)}
-        if kind_of(path) == "csv":
-            # In a column of texts, an empty cell of CSV is an empty text and not a missing one.
+        if kind_of(path) in CELLS:
+            # CSV and Excel write an empty text as an empty cell. In a column of texts, it is not a missing value.
             item |= {key: "" for key in columns_of_texts & item.keys() if item[key] is None}
         fields = checked(RagbenchRecord, item, where).model_dump()
         if fields["documents_sentences"] is None:

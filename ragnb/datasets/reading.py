@@ -36,7 +36,8 @@ _TEXTS = ("jsonl", "json", "ndjson", "csv", "tsv")
 ZSTANDARD = 93
 
 
-# Number of rows of Parquet that are read at once.
+# Number of rows of Parquet that are read at once, so that a file that is too large is refused before all of it is in
+# memory.
 _BATCH_ROWS = 4096
 
 
@@ -157,6 +158,7 @@ def _read_arrow(path: Path) -> pd.DataFrame:
         table = pa.concat_tables(map(_arrow_table, parts))
     elif kind_of(path) == "parquet":
         with pq.ParquetFile(path) as file:
+            # The sizes that the file states are checked before it is read. `_table_of` checks the real ones.
             groups = [file.metadata.row_group(n) for n in range(file.metadata.num_row_groups)]
             refuse_large(sum(group.total_byte_size for group in groups))
             table = _table_of(file.iter_batches(_BATCH_ROWS), file.schema_arrow)

@@ -154,7 +154,7 @@ def load_responses(
         there is no response, and the row is not scored. The default is False, with a warning if a file
         has empty cells or if there are empty texts. It is True for the formats ``squad`` and
         ``lbrag``, whose code scores empty texts, and for files with a reference ``[""]``, to which
-        an empty text is the right answer. In JSON and Parquet, a missing value is never an
+        an empty text is the right answer. In JSON, Parquet and Arrow, a missing value is never an
         empty text. A response that contains nothing but reasoning is never an answer.
     separator
         The sign between several spellings of a reference in one text: with ``separator="/"``,
@@ -295,7 +295,10 @@ def _load(
     constants: Mapping[str, Any],
     is_alone: bool = True,
 ) -> pd.DataFrame:
-    """Load the responses of one file or frame, see `load_responses`."""
+    """Load the responses of one file or frame, see `load_responses`.
+
+    With `is_alone`, a line is printed that counts them. For one of several files, the caller counts all together.
+    """
     file = existing_file(source) if isinstance(source, str | Path) else None
     content = _content(source, file, columns, sheet)
     if content.empty:
@@ -339,8 +342,8 @@ def _load(
     frame = _with_language(frame, file, language)
 
     first = [name for name in ("example_id", "system", "language", *NEEDED) if name in frame]
-    others = [name for name in frame if name not in first]
-    frame = reasoning_apart(frame[[*first, *others]])
+    last = [name for name in frame if name not in first]
+    frame = reasoning_apart(frame[[*first, *last]])
     if read_as:
         frame.attrs["read_as"] = _reading(frame, file, read_as)
         tell(frame.attrs["read_as"])
@@ -484,7 +487,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _warn_of_gaps(frame: pd.DataFrame, file: Path | None) -> None:
-    """Warn of rows without an id or a question, and of systems with nearly the same name."""
+    """Warn of rows without an id or a question, and mention repeated ids and systems with nearly the same name."""
     gaps = {
         "example_id": "They cannot be compared between systems.",
         "question": "In a spreadsheet, merged cells have their text only in the first row.",
@@ -627,7 +630,7 @@ def _with_values(
     With `has_cells`, the content is a table in which every value is a text, or a frame that may have
     been read from one.
     """
-    # Columns that always hold numbers are converted in every file, and others only in a table of cells.
+    # Columns that always contain numbers are converted in every file, and others only in a table of cells.
     for name in frame.columns:
         column = frame[name]
         has_texts = any(isinstance(cell, str) for cell in column)
@@ -654,7 +657,8 @@ def _with_values(
 def _with_translations(frame: pd.DataFrame, decimal: str | None) -> pd.DataFrame:
     """The frame with the column ``translations``, if its source has any numbers of tokens.
 
-    These are the numbers that LBRAG's code wrote, a column ``token_count``, or ``translations`` itself.
+    These are the numbers that LBRAG's code wrote, a column ``token_count``, or ``translations`` itself. `ragnb.score`
+    reads the costs of translations from this column. The columns of the file stay, so that nothing of it is lost.
     """
     if "released_translate_tokens" in frame:
         counts = frame["released_translate_tokens"].fillna(0).astype(float).tolist()
@@ -751,8 +755,10 @@ def _with_parts(
             parts.append([answer])
         else:
             if are_alternatives and has_several[row]:
+                # Alternatives are the aliases of a single part.
                 answer = [answer]
             try:
+                # A blank alias is an error, unless the reference is [""], which means that there is no answer.
                 parts.append(reference_parts(answer, can_be_blank=answers[row] == NO_ANSWER))
             except InputError as error:
                 raise InputError(f"row {row}: {error}") from error

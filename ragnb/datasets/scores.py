@@ -166,8 +166,8 @@ def _table_of(
         content = one_row_per_item(read_frame(file), file, columns)
     require_frame(content, "load_scores")
     # SQuAD's predictions contain no scores, and a table with one row of texts looks like them.
-    formats = [format for name, format in FORMATS.items() if name != "squad"]
-    if any(format.recognises(content) for format in formats):
+    candidates = [candidate for name, candidate in FORMATS.items() if name != "squad"]
+    if any(candidate.recognises(content) for candidate in candidates):
         return load_responses(source, decimal=decimal)
     return content
 
@@ -229,13 +229,13 @@ def _long(frame: pd.DataFrame, metrics: Mapping[str, str], decimal: str | None) 
     # A column "reason" is left out. In a wide table it does not say to which metric it belongs, and it
     # usually explains a score. In a frame of scores, it would say why a score is missing.
     left_out = {*metrics.values(), "reason"}
-    others = [
+    of_responses = [
         name for name in frame if name not in left_out and not _OF_A_TOOL.fullmatch(str(name))
     ]
     parts = []
     for metric, column in metrics.items():
         values = numbers_in(frame[column], decimal)
-        part = frame[others].assign(metric=metric, value=values, column=column)
+        part = frame[of_responses].assign(metric=metric, value=values, column=column)
         tool = _OF_A_TOOL.fullmatch(column)
         if tool and "tool" not in frame:
             part["tool"] = tool[1]

@@ -107,10 +107,10 @@ def write_table(frame: pd.DataFrame | Mapping[str, Any], path: str | Path) -> Pa
 
 @accepts(path="path")
 def read_table(path: str | Path) -> pd.DataFrame:
-    """Read a frame from JSON, JSON Lines or Parquet, with lists and mappings as Python objects.
+    """Read a frame from JSON, JSON Lines, Parquet or Arrow, with lists and mappings as Python objects.
 
-    A JSON object that is alone in its file is one row. In Parquet all mappings of a column share their
-    keys, so a key that a row lacks is None.
+    A JSON object that is alone in its file is one row. In Parquet and Arrow all mappings of a column
+    share their keys, so a key that a row lacks is None.
 
     Raises
     ------

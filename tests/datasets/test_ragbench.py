@@ -111,6 +111,32 @@ def test_the_published_records_load_whole_in_every_format(kind, data_folder, loa
         assert ours == [one[name] for one in raw], name
 
 
+def test_an_empty_cell_of_a_table_of_texts_is_an_empty_text(tmp_path):
+    frame = pd.DataFrame([record(response="", response_sentences=[])])
+    lists = [name for name in frame if isinstance(frame[name][0], list)]
+    frame[lists] = frame[lists].map(json.dumps)
+    for name, separator in (("mini.csv", ","), ("mini.tsv", "\t")):
+        frame.to_csv(tmp_path / name, index=False, sep=separator)
+        assert load_ragbench(tmp_path / name)["response"].tolist() == [""], name
+
+
+def test_a_folder_that_save_to_disk_wrote_loads_without_a_checksum(tmp_path):
+    import pyarrow as pa
+
+    table = pa.Table.from_pylist([record(1), record(2)])
+    with (
+        pa.OSFile(str(tmp_path / "data.arrow"), "wb") as file,
+        pa.ipc.new_stream(file, table.schema) as writer,
+    ):
+        writer.write_table(table)
+    state = {"_data_files": [{"filename": "data.arrow"}]}
+    (tmp_path / "state.json").write_text(json.dumps(state), "utf-8")
+    frame = load_ragbench(tmp_path)
+    assert frame["response"].tolist() == [record()["response"]] * 2
+    assert not frame.attrs["source"]["verified"]
+    assert "git_sha1" not in frame.attrs["source"]
+
+
 # ---- what is refused ---------------------------------------------------------------------------------------------------
 
 

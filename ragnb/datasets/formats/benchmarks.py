@@ -91,6 +91,8 @@ def lbrag(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     """Read the answers of a run, with the similarity scores of the run's own judge."""
     frame = renamed(content, LBRAG)
     if "released_semantic_score" in frame:
+        # ragnb's metrics read the score of a judge under this name. The released name stays, like those of the other
+        # released scores.
         frame["judged_similarity"] = frame["released_semantic_score"]
         frame["judge_signature"] = "semantic_score of the LBRAG run"
     return frame

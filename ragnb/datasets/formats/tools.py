@@ -238,28 +238,32 @@ def _usual(variables: Mapping[str, Any]) -> Row:
 def lm_eval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
     """Read samples, one row per document and repeat; each filter has its own columns of scores.
 
-    The name of the file contains the task. The model's name is in the results beside the samples,
-    if these are still there.
+    The name of the file contains the task and the time of the run. The model's name is in the file of
+    results with the same time, if it is still next to the samples.
     """
-    name = re.fullmatch(r"samples_(.+)_(\d{4}-\d\d-\d\dT.+)\.jsonl", called(path))
-    results = path.with_name(f"results_{name[2]}.json") if path and name else None
-    run = json.loads(results.read_text("utf-8")) if results and results.is_file() else {}
+    parts_of_name = re.fullmatch(r"samples_(.+)_(\d{4}-\d\d-\d\dT.+)\.jsonl", called(path))
+    task = parts_of_name[1] if parts_of_name else None
+    run: Row = {}
+    if path and parts_of_name:
+        results = path.with_name(f"results_{parts_of_name[2]}.json")
+        if results.is_file():
+            run = json.loads(results.read_text("utf-8"))
     samples: dict[Any, Row] = {}
     for sample in records(content):
         requests = sample["arguments"]
         prompts = [*requests.values()] if isinstance(requests, dict) else requests
         columns: Row = {
-            "task": name and name[1],
+            "task": task,
             "system": run.get("model_name"),
             "scores": {},
         }
-        more = {"ragnb": columns, "usual": _usual(sample["doc"]), "prompt": prompts[0]}
+        added = {"ragnb": columns, "usual": _usual(sample["doc"]), "prompt": prompts[0]}
         # A document has a sample for each filter. The first one gets the scores of all.
-        first = samples.setdefault(sample["doc_id"], sample | more)
+        first_sample = samples.setdefault(sample["doc_id"], sample | added)
         filter_name = sample.get("filter", "none")
         for metric in sample.get("metrics", []):
             column = metric if filter_name == "none" else f"{metric},{filter_name}"
-            first["ragnb"]["scores"][column] = present(sample.get(metric))
+            first_sample["ragnb"]["scores"][column] = present(sample.get(metric))
     n_repeats = []
     for sample in samples.values():
         texts = _generated(sample["resps"])
@@ -431,19 +435,22 @@ def mtrag(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
 @file_format("inspectorraget", "a file of InspectorRAGet", "models, metrics, tasks", columns=TASK)
 def inspectorraget(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
     """Read evaluations; grades of people are in columns ``human_...``, by annotator and as a mean."""
-    file = content.iloc[0].to_dict()
-    documents = {first_value(text, _DOCUMENT): text for text in file.get("documents", [])}
-    tasks = {first_value(task, TASK["example_id"]): task for task in file["tasks"]}
-    people = {metric["name"] for metric in file["metrics"] if metric.get("author") == "human"}
-    numbers = _numbers_of_grades(file["metrics"])
-    for evaluation in first_value(file, "results evaluations"):
+    # The file is one JSON object.
+    study = content.iloc[0].to_dict()
+    documents = {first_value(text, _DOCUMENT): text for text in study.get("documents", [])}
+    tasks = {first_value(task, TASK["example_id"]): task for task in study["tasks"]}
+    metrics = study["metrics"]
+    graded_by_people = {metric["name"] for metric in metrics if metric.get("author") == "human"}
+    numbers = _numbers_of_grades(metrics)
+    for evaluation in first_value(study, "results evaluations"):
         task_id = first_value(evaluation, TASK["example_id"])
         if task_id not in tasks:
             raise InputError(
                 f"{called(path)} has results for the task {task_id!r}, but not the task itself"
             )
-        stated = {key: value for key, value in evaluation.items() if value is not None}
-        record = tasks[task_id] | stated
+        # A null in the result must not replace what the task says.
+        present_values = {key: value for key, value in evaluation.items() if value is not None}
+        record = tasks[task_id] | present_values
         columns = _of_task(record, documents) | {"scores": {}}
         annotations = first_value(evaluation, "annotations scores") or {}
         for metric, annotation in annotations.items():
@@ -451,10 +458,11 @@ def inspectorraget(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
             for annotator, grade in annotation.items():
                 value = numbers.get((metric, grade["value"]), grade["value"])
                 grades[annotator] = float(pd.to_numeric(value, errors="coerce"))
-            if metric in people:
+            if metric in graded_by_people:
                 columns[f"human_{metric}"] = sum(grades.values()) / len(grades)
                 columns[f"human_{metric}_grades"] = grades
             else:
+                # What a program computed has one value, under the name of the program.
                 columns["scores"][metric] = next(iter(grades.values()))
         yield record | {"ragnb": columns}
 

@@ -33,9 +33,11 @@ def by_system(content: pd.DataFrame, systems: Sequence[str], path: Path | None) 
             f"systems= names {missing[0]!r}, but the columns of {called(path)} are "
             f"{', '.join(map(str, content))}"
         )
-    others = [name for name in content if name not in systems]
-    names = {name: likely(LIKELY[name], others) for name in ("question", "references")}
+    # A system may have the usual name of a reference, such as "gold", so the two are not looked for among the systems.
+    not_systems = [name for name in content if name not in systems]
+    names = {name: likely(LIKELY[name], not_systems) for name in ("question", "references")}
     frame = renamed(content, names)
+    # In the result, each row repeats these columns.
     identifying = [name for name in frame if name not in systems]
     return frame.melt(identifying, [*systems], var_name="system", value_name="response")
 
