@@ -60,6 +60,12 @@ def rows() -> list[dict]:
             ways["pandas alone"] = lambda file=file, kind=kind: ALONE[kind](file)
             found += measure(f"`load_responses`, {kind}", len(frame), ways)
         found += measure("`view`", len(frame), {"ragnb": lambda: ragnb.view(frame)})
+        summary = ragnb.summarize(ragnb.score(frame, METRICS))
+        ways = {
+            "ragnb": summary._repr_html_,
+            "pandas": pd.DataFrame(summary)._repr_html_,
+        }
+        found += measure("HTML of a summary", len(summary), ways)
 
         source = folder / "many"
         source.mkdir()
