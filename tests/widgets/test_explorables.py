@@ -4,7 +4,9 @@ import gzip
 import json
 import re
 from base64 import b64decode
+from collections import Counter
 from html.parser import HTMLParser
+from itertools import product
 from math import prod
 from subprocess import run
 from sys import executable
@@ -31,6 +33,8 @@ VARIANTS = [
     ("threshold", [0.5, 0.25, 1], [1, 0, 1]),
     ("mix", pd.DataFrame({"system": ["a"], "hallucination": 0.25, "over_refusal": 0.5})),
     ("ranking", {"retrieved": ["p"], "relevant": []}),
+    ("f1", "哥本哈根 <b>&amp;</b>", "哥本哈根"),
+    ("resume", 1, 4),
     ("conformal", RNG.uniform(size=18), RNG.integers(0, 2, 18)),
     ("slider", lambda number: b"PNG", "number", [1, 2.5], 2.5),
 ]
@@ -108,6 +112,30 @@ def test_random_worlds_estimate_the_p_value_of_the_sign_flip_test():
     sentence = frame_of("permutation", first, second, random=100_000).sentence
     share = int(re.search(r"(\d+) of the 100000", sentence)[1]) / 100_000
     assert share == pytest.approx(p, abs=4 * (p * (1 - p) / 100_000) ** 0.5)
+
+
+def test_f1_of_the_chosen_words_is_that_of_a_count_by_hand():
+    """Words are compared in small letters, and each as often as it occurs in both."""
+    scene = EXPLORABLES["f1"].scene("no no Oslo", "no Oslo")
+    for kept in product([False, True], repeat=3):
+        said = [word for word, is_kept in zip(["no", "no", "oslo"], kept, strict=True) if is_kept]
+        frame = scene.frame(*kept)
+        if not said:
+            assert frame.meters == {}
+            continue
+        shared = (Counter(said) & Counter(["no", "oslo"])).total()
+        expected = [shared / len(said), shared / 2, 2 * shared / (len(said) + 2)]
+        assert list(frame.meters.values()) == pytest.approx(expected)
+        assert f"they share {shared}. " in frame.sentence
+
+
+def test_a_killed_run_pays_at_most_what_was_under_way():
+    scene = EXPLORABLES["resume"].scene(100, 8)
+    for stored in (0, 50, 95, 100):
+        sentence = scene.frame(stored).sentence
+        assert (
+            f"sends the other {100 - stored} requests. Up to {min(8, 100 - stored)} of" in sentence
+        )
 
 
 def test_conformal_thresholds_are_those_of_the_ranks():
