@@ -471,9 +471,9 @@ def _measures_of_judge(
         confidence_level=level,
     )
     measures = report.agreement.set_index("metric")
-    kept = ["mean", "low", "high", "interval", "confidence_level"]
+    columns_of_interval = ["mean", "low", "high", "interval", "confidence_level"]
     return [
-        {"metric": word, **measures.loc[metric, kept].to_dict()}
+        {"metric": word, **measures.loc[metric, columns_of_interval].to_dict()}
         for metric, word in _MEASURES.items()
     ]
 

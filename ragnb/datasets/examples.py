@@ -74,8 +74,8 @@ def _of_table(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
         )
     frame = renamed(content, names)
     # Columns of objects, such as the pages and search results of TriviaQA, are read by no metric.
-    others = [name for name in frame if name not in {*COLUMNS, *PAYLOAD}]
-    unread = [name for name in others if _has_objects(frame[name])]
+    not_of_ragnb = [name for name in frame if name not in {*COLUMNS, *PAYLOAD}]
+    unread = [name for name in not_of_ragnb if _has_objects(frame[name])]
     frame = frame.drop(columns=unread)
     if "context" in frame and all(isinstance(text, str) for text in frame["context"]):
         frame["passages"] = [[text] for text in frame.pop("context")]

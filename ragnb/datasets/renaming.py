@@ -105,8 +105,8 @@ def renamed(content: pd.DataFrame, names: Mapping[str, str | None]) -> pd.DataFr
     frame = content.reset_index(drop=True)
     columns = {ours: theirs for ours, theirs in names.items() if theirs in frame}
     ids = columns.get("example_id")
-    others = [theirs for ours, theirs in columns.items() if ours != "example_id"]
-    is_also_renamed = ids in others
+    without_ids = [theirs for ours, theirs in columns.items() if ours != "example_id"]
+    is_also_renamed = ids in without_ids
     keeps_its_name = ids in ("question", "references", "response") and ids not in columns
     if is_also_renamed or keeps_its_name:
         # The column of the ids is something else as well, such as the question, so the ids are a copy.

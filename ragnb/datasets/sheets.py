@@ -134,9 +134,9 @@ def workbook_rows(path: Path, sheet: str | int | None) -> tuple[list[list[str]],
     tables = [title for title in filled if _is_table(rows_by_sheet[title])] or filled
     if not tables:
         return [], ""
-    others = ", ".join(repr(title) for title in filled if title != tables[0])
-    note = f"read from the sheet {tables[0]!r}; to read another one ({others}), pass sheet="
-    return rows_by_sheet[tables[0]], note if others else ""
+    other_sheets = ", ".join(repr(title) for title in filled if title != tables[0])
+    note = f"read from the sheet {tables[0]!r}; to read another one ({other_sheets}), pass sheet="
+    return rows_by_sheet[tables[0]], note if other_sheets else ""
 
 
 def _is_table(rows: Sequence[Sequence[str]]) -> bool:

@@ -31,7 +31,7 @@ from ragnb.cells import is_missing
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.llm.client import DEFAULT_STORE, REPLY_COLUMNS, with_replies
-from ragnb.llm.endpoint import clean
+from ragnb.llm.endpoint import safe_message
 from ragnb.llm.run import LOOK_AGAIN
 from ragnb.llm.store import LEASE_SECONDS, Reply, Store, canonical, new_owner, request_key
 from ragnb.passages import passage_texts
@@ -557,7 +557,7 @@ def _reason(error: BaseException) -> str:
     for name, value in os.environ.items():
         if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET:
             message = message.replace(value, HIDDEN)
-    message = clean(without_keys(well_formed(message)))
+    message = safe_message(without_keys(well_formed(message)))
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 

@@ -20,7 +20,7 @@ import pandas as pd
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.llm.bodies import classify, read_reply
-from ragnb.llm.endpoint import clean, endpoint_name, error_message, without_secrets
+from ragnb.llm.endpoint import endpoint_name, error_message, safe_message, without_secrets
 from ragnb.llm.store import (
     Reply,
     Request,
@@ -284,14 +284,14 @@ def _outcome(key: str, request: Request, entry: Mapping[str, Any]) -> Reply | st
     """The reply in a line of the output, or the reason why it has none."""
     response = entry.get("response")
     if not response:
-        return clean(error_message(entry.get("error") or "neither a response nor an error"))
+        return safe_message(error_message(entry.get("error") or "neither a response nor an error"))
     status, body = response.get("status_code", 200), response["body"]
     if status != 200:
-        return clean(f"HTTP {status}: {error_message(body)}")
+        return safe_message(f"HTTP {status}: {error_message(body)}")
     # An answer with status 200 may be an error, as in a run without the Batch API.
     answer = classify(json.dumps(body).encode("utf-8"))
     if answer.body and answer.status == 200:
         completion = json.loads(answer.body)
         # Nobody knows how long the reply took.
         return read_reply(key, request, request["parameters"], completion, seconds=None)
-    return clean(answer.failure)
+    return safe_message(answer.failure)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from ragnb.llm.endpoint import NO_COMPLETION, NO_PATH, clean, error_message
+from ragnb.llm.endpoint import NO_COMPLETION, NO_PATH, error_message, safe_message
 from ragnb.llm.store import Reply, Request, canonical
 from ragnb.text import lines_of, well_formed
 
@@ -260,7 +260,7 @@ def _no_completion(content: bytes) -> str:
         kind = " but a web page"
     elif start.startswith("data:") or start.startswith("event:"):
         kind = " but a stream of events that cannot be read"
-    return f"{NO_COMPLETION}{kind} ({clean(start)[:60]!r})"
+    return f"{NO_COMPLETION}{kind} ({safe_message(start)[:60]!r})"
 
 
 def _note_if_blocked(body: Mapping[str, Any]) -> str:

@@ -234,7 +234,7 @@ def _note_secrets_of(address: Address) -> None:
         _SECRETS.add(value or "")
 
 
-def clean(message: object) -> str:
+def safe_message(message: object) -> str:
     """A message of an endpoint on one line, without keys and cut to 300 characters."""
     # The present key is hidden even if it is short.
     present_key = api_key()
@@ -325,7 +325,7 @@ def connection_problem(error: BaseException) -> str:
     The exceptions are recognised by the names of their classes, because the HTTP library depends on the version of openai
     and is therefore not imported.
     """
-    message = clean(error)
+    message = safe_message(error)
     # The words for these two causes differ between operating systems.
     words = message.lower()
     if "refused" in words:

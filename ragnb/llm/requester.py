@@ -12,13 +12,13 @@ from ragnb.llm.budget import Budget
 from ragnb.llm.endpoint import (
     ERROR_AS_REPLY,
     LONGEST_WAIT,
-    clean,
     connection_problem,
     duration,
     error_message,
     header_wait,
     json_or_text,
     only_streams,
+    safe_message,
     without_secrets,
 )
 from ragnb.llm.failure import Failed
@@ -129,7 +129,9 @@ class Requester:
             return self._failure_of(error, sent)
         except Exception as error:
             # A reply of an odd form must not end the run.
-            return Failed(f"the reply could not be read ({clean(error) or 'no reason given'})")
+            return Failed(
+                f"the reply could not be read ({safe_message(error) or 'no reason given'})"
+            )
 
     def _failure_of(self, error: Any, sent: Mapping[str, Any]) -> Failed:
         """What an error of the endpoint means: its reason, and whether to go on.
@@ -138,7 +140,7 @@ class Requester:
         """
         response, status = error.response, error.status_code
         body = json_or_text(response.content)
-        message = clean(error_message(body)) or "no message"
+        message = safe_message(error_message(body)) or "no message"
         reason = f"HTTP {status}: {message}"
         if STATUS_WAS_200 in response.headers:
             reason = f"{ERROR_AS_REPLY}: {message}"

@@ -23,12 +23,12 @@ from ragnb.llm.bodies import (
 from ragnb.llm.endpoint import (
     TIMEOUT,
     api_key,
-    clean,
     connection_problem,
     error_message,
     is_here,
     json_or_text,
     only_streams,
+    safe_message,
     stated_wait,
     wants_api_key_header,
 )
@@ -162,7 +162,7 @@ def _completion(library: Any, request: Any, response: Any) -> Any:
     """
     answer = classify(response.content)
     if not answer.body:
-        failure = Failed(clean(answer.failure), passing=True, formed=answer.formed)
+        failure = Failed(safe_message(answer.failure), passing=True, formed=answer.formed)
         raise _repeatable(library, request, failure)
     completion = _response(library, request, response, answer.status, answer.body)
     if answer.status != 200:

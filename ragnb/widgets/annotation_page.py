@@ -131,10 +131,13 @@ def _end(session: AnnotationSession) -> dict[str, str] | None:
     with suppress(OSError, ValueError):
         path = path.relative_to(Path.cwd())
     log = repr(path.as_posix())
-    others = "" if session.others else f"\nragnb.agreement([{log}, ...])  # with the logs of others"
+    # An adjudicator has decided where the annotators differ, so the gold labels are not compared with others.
+    agreement_line = f"\nragnb.agreement([{log}, ...])  # with the logs of others"
+    if session.others:
+        agreement_line = ""
     return {
         "text": "Done: all items are labelled or skipped. Next, in another cell:",
-        "code": f"ragnb.annotation.join_labels(responses, {log}){others}",
+        "code": f"ragnb.annotation.join_labels(responses, {log}){agreement_line}",
     }
 
 
@@ -161,6 +164,8 @@ def keyed_parts(task: Task) -> list[str]:
     labelled_one_by_one = {task.unit for field in task.fields if field.each}
     if "documents" not in chosen_from and not labelled_one_by_one:
         return []
+    # The keys of the response are shown with those of the documents, because the letters next to a sentence of a document
+    # may name a sentence of the response, as in ``S:a``.
     response = {"response"} if chosen_from else set()
     return sorted(chosen_from | labelled_one_by_one | response)
 
@@ -172,8 +177,8 @@ def options_of(field: Field, item: Item) -> tuple[Option, ...]:
     if not is_about_pair:
         return field.options
     first, second = item.order
-    others = (option for option in field.options if option.value not in ("a", "b"))
-    return (Option(first, "the first"), Option(second, "the second"), *others)
+    further_options = (option for option in field.options if option.value not in ("a", "b"))
+    return (Option(first, "the first"), Option(second, "the second"), *further_options)
 
 
 def _options(options: tuple[Option, ...]) -> list[dict[str, Any]]:

@@ -55,8 +55,8 @@ class Annotator(anywidget.AnyWidget):
     annotator
         Name of the person who labels.
     path
-        Log to which every action is appended (``"ana.jsonl"``), or a folder for it. Labels in an
-        existing log are restored.
+        Log to which every action is appended (``"ana.sqlite"``), or a folder (``"labels"``) in which
+        it becomes ``{annotator}.{task}.sqlite``. Labels in an existing log are restored.
     suggestions, suggested_by, blind, id, codebook
         See `ragnb.annotation.session.AnnotationSession`.
 
@@ -69,13 +69,14 @@ class Annotator(anywidget.AnyWidget):
     Raises
     ------
     InputError
-        If the examples, the task, the suggestions or the log cannot be used.
+        If the examples, the task, the codebook, the suggestions or the log cannot be used.
     StoreError
         If the log is open in another kernel or program.
     """
 
     _esm = (STATIC / "annotator.js").read_text("utf-8")
     _css = (STATIC / "annotator.css").read_text("utf-8")
+    # What the browser draws: the task, the item on the screen, what may change with an action, and the list of items.
     task = traitlets.Dict().tag(sync=True)
     page = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
@@ -111,6 +112,7 @@ class Annotator(anywidget.AnyWidget):
             )
         self.session = examples
         self.session.go(self.session.number)
+        # When a cell displayed the annotator; minus infinity if no view has to take the focus.
         self._displayed = -math.inf
         # The thread in which messages of the browser arrive, while there is a browser.
         self._receiver: threading.Thread | None = None
@@ -128,7 +130,11 @@ class Annotator(anywidget.AnyWidget):
     def refresh(
         self, *, ack: int = 0, message: str = "", failed: bool = False, touched: Iterable[int] = ()
     ) -> None:
-        """Show the present state of the session, after it was used from Python."""
+        """Show the present state of the session, after it was used from Python.
+
+        The keyword arguments are those of an answer to the browser: the id of its message (`ack`), a sentence for the
+        annotator (`message`), whether the action `failed`, and the numbers of the items that it may have `touched`.
+        """
         with self.session.log.lock:
             # The lines of the list that may have changed; the list itself is not sent again.
             entries = {

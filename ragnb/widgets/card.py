@@ -130,8 +130,8 @@ def draw(
     kinds: Sequence[str],
     *,
     scores: Sequence[Mapping[str, Any]] = (),
-    others: Sequence[tuple[str, Mapping[str, Any]]] = (),
-    rest: Mapping[str, Any] | None = None,
+    other_responses: Sequence[tuple[str, Mapping[str, Any]]] = (),
+    columns_below: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Markup:
     """Return the card of a row.
@@ -142,10 +142,10 @@ def draw(
         The row, the kinds of its sections, and their options.
     scores
         Its scores; see `ragnb.widgets.rows.Rows.scores`.
-    others
-        Responses to the same question, each with its name, which are shown next to this one.
-    rest
-        Columns for the table below.
+    other_responses
+        Rows with responses to the same question, each with the name of its system, which are shown next to this one.
+    columns_below
+        Columns for the table below the card. Without them, there is no table.
     """
     sections = _sections(row, kinds, options)
     aliases = {
@@ -174,11 +174,11 @@ def draw(
         history=listed(row, "history"),
         references=_references(row),
         scores=scores,
-        answers=_answers(row, kinds, others, phrases, aliases),
+        answers=_answers(row, kinds, other_responses, phrases, aliases),
         claims=claims,
         passages=passages if has_passages else None,
         sections=sections,
-        rest=rest,
+        columns_below=columns_below,
     )
 
 
@@ -205,7 +205,7 @@ def _sections(
 def _answers(
     row: Mapping[str, Any],
     kinds: Sequence[str],
-    others: Sequence[tuple[str, Mapping[str, Any]]],
+    other_responses: Sequence[tuple[str, Mapping[str, Any]]],
     phrases: Mapping[Mark, Iterable[str]],
     aliases: Mapping[Mark, Iterable[str]],
 ) -> list[dict[str, Any]]:
@@ -216,14 +216,14 @@ def _answers(
     """
     # These sections show the text of the response themselves.
     is_in_section = "trace" in kinds or kinds == ["language"]
-    if is_in_section and not others:
+    if is_in_section and not other_responses:
         return []
     answers = []
     own_text = None
     if isinstance(row.get("response"), str):
         own_text = reply_of(row)[1]
         answers.append(_answer("", row, phrases, None))
-    for name, other in others:
+    for name, other in other_responses:
         if isinstance(other.get("response"), str):
             answers.append(_answer(name, other, aliases, own_text))
     return answers

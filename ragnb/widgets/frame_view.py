@@ -271,16 +271,19 @@ class FrameView(HBox):
         return self.rows.iloc[self.number - 1] if self.number else None
 
     def _find(self, change: Mapping[str, Any] | None = None) -> None:
-        """Find the rows again. A selected row that is found stays selected. In a new order, the first row is selected."""
+        """Find the rows again. A selected row that is found stays selected. In a new order, the first row is selected.
+
+        `change` says what the user changed in the list. It is None when the view is created.
+        """
         is_new_order = change is not None and change["name"] == "sort" and bool(change["new"])
         if is_new_order:
             self._shown = -1
         chosen = zip(self._rows.choices, self._list.chosen, strict=True)
         filters = {name: codes for name, codes in chosen if codes}
         self._places = self._rows.found(self._list.search, filters, self._list.sort)
-        still_there = np.flatnonzero(self._places == self._shown)
-        if len(still_there):
-            position = int(still_there[0])
+        positions_of_selected = np.flatnonzero(self._places == self._shown)
+        if len(positions_of_selected):
+            position = int(positions_of_selected[0])
         else:
             position = 0 if len(self._places) else -1
         # The browser gets all changes at once.
@@ -330,13 +333,13 @@ class FrameView(HBox):
                 row,
                 self.kinds,
                 scores=list(self._rows.scores(place)),
-                others=self._rows.others(place),
-                rest=columns,
+                other_responses=self._rows.others(place),
+                columns_below=columns,
                 **self._options,
             )
         except Exception as error:  # One odd row must not prevent the view of the others.
             note = tag("p", tag("b", f"this row cannot be shown: {error}"))
-            return join([note, draw({}, [], rest=row)])
+            return join([note, draw({}, [], columns_below=row)])
 
 
 def _offer(rows: Rows) -> dict[str, Any]:

@@ -101,7 +101,8 @@ class Rows:
         verdict: str | None = None,
     ) -> None:
         self.frame = _flat(frame)
-        self.frame.attrs = {}  # pandas would copy them with each column
+        # Pandas copies the attributes with each column that is taken from the frame, which takes time.
+        self.frame.attrs = {}
         self._factorized = _factorized(self.frame)
         self.choices = _choices(self._factorized)
         numbers = {name: _numbers(self.frame[name]) for name in self.frame}
@@ -116,6 +117,7 @@ class Rows:
         }
         self._title = self._title_column()
         self._verdict = verdict or self._verdict_column()
+        # Where no column distinguishes the rows of a question, titles show the first three columns with few values.
         distinguishing = [name for name in ABOUT if name in self.frame and self._differs(name)]
         self._about = distinguishing or [name for name in self.choices if name != self._title][:3]
         self._in_titles = {self._title, self._verdict, *self._about}
@@ -140,9 +142,9 @@ class Rows:
 
     def _title_column(self) -> Any:
         """The column whose text is the title: the question, else another text, else any column."""
-        named = [name for name in TITLE if name in self.frame]
+        usual = [name for name in TITLE if name in self.frame]
         texts = [name for name in self.frame if name not in {*self.choices, *self.numbers}]
-        candidates = [*named, *texts, *self.frame]
+        candidates = [*usual, *texts, *self.frame]
         return candidates[0] if candidates else None
 
     def _verdict_column(self) -> str | None:
@@ -154,11 +156,11 @@ class Rows:
 
     def _score_columns(self) -> list[Any]:
         """The columns of floats that are neither conditions nor verdicts, and whose values differ."""
-        others = {*ABOUT, *CONDITION, *VERDICT, "effective_noise_rate"}
-        # In a long frame of scores, this column contains them.
-        others.remove("value")
+        no_scores = {*ABOUT, *CONDITION, *VERDICT, "effective_noise_rate"}
+        # `VERDICT` has this column, but in a long frame of scores it contains the scores.
+        no_scores.remove("value")
         floats = self.frame.select_dtypes("floating").columns
-        return [name for name in floats if name not in others and self._differs(name)]
+        return [name for name in floats if name not in no_scores and self._differs(name)]
 
     def row(self, place: int) -> dict[str, Any]:
         """Return a row as a mapping, with lists instead of arrays."""
@@ -243,7 +245,7 @@ class Rows:
             values = values[np.isfinite(values)]
             counts, edges = np.histogram(values, bins=12)
             # The last bin also contains its upper edge.
-            own_bin = min(int(np.searchsorted(edges, value, "right")), len(counts)) - 1
+            bin_of_value = min(int(np.searchsorted(edges, value, "right")), len(counts)) - 1
             heights = np.ceil(100 * counts / counts.max()).astype(int).tolist()
             evidence = self.frame.get(f"{name}: evidence")
             if evidence is None:
@@ -254,7 +256,7 @@ class Rows:
                 "name": words(name),
                 "value": f"{value:.3g}",
                 "meaning": _meaning(metric),
-                "bars": [(height, number == own_bin) for number, height in enumerate(heights)],
+                "bars": [(height, number == bin_of_value) for number, height in enumerate(heights)],
                 "note": note,
             }
 
@@ -265,8 +267,8 @@ class Rows:
         systems = self.frame["system"]
         same_question = self._questions == self._questions[place]
         one_per_system = self.frame[same_question].drop_duplicates("system")
-        others = one_per_system.index[one_per_system["system"] != systems[place]]
-        return [(short(systems[other]), self.row(other)) for other in others[:MOST_OTHERS]]
+        places = one_per_system.index[one_per_system["system"] != systems[place]]
+        return [(short(systems[other]), self.row(other)) for other in places[:MOST_OTHERS]]
 
     @cached_property
     def _questions(self) -> np.ndarray | None:
@@ -299,8 +301,8 @@ class Rows:
         self.sorts[f"-{DIFFER}"] = (DIFFER, True)
         if len(signs.columns) <= MOST_COMPARED:
             _, values = self._factorized["system"]
-            named = signs.set_axis([short(value) for value in values], axis="columns")
-            self.choices[DIFFER] = _patterns(named.loc[questions])
+            signs_by_name = signs.set_axis([short(value) for value in values], axis="columns")
+            self.choices[DIFFER] = _patterns(signs_by_name.loc[questions])
 
     def _sign_table(self, questions: np.ndarray) -> pd.DataFrame:
         """The signs of the verdicts: one row per question, and one column per system with its code in `_factorized`.

@@ -91,7 +91,7 @@ def trace_section(
 
     # All labels as texts, by sentence or score, to compare them with those of ``other``.
     labels = {entry["key"]: entry["letters"] or MISSING for entry in all_sentences}
-    labels |= {entry["key"]: f"{entry['verdict']} {entry['rests']}" for entry in statements}
+    labels |= {entry["key"]: f"{entry['verdict']} {entry['support']}" for entry in statements}
     labels |= {name: value for name, _, value, _ in numbers}
     texts = context | dict(response)
     theirs = {} if other is None else trace_section(other, variant=variant)
@@ -163,7 +163,7 @@ def _numbers(
 
 
 def _statement(
-    css: str,
+    link: str,
     key: str,
     text: str,
     support: list[Any],
@@ -172,30 +172,32 @@ def _statement(
 ) -> dict[str, Any]:
     """Return what is shown of a response sentence: its verdicts, and the sentences that support it.
 
-    There are several verdicts if the sentence is labelled several times.
+    There are several verdicts if the sentence is labelled several times. `link` is the class that links the sentence to
+    those that support it, whose ids on the page are in `ids`.
     """
-    verdict, rests, supporting = "", [], set()
+    # `descriptions` has a text for each label of the sentence, which says what supports it.
+    verdict, descriptions, supporting = "", [], set()
     for entry in support:
         if str(entry.get("response_sentence_key")) != key:
             continue
         verdict += GLYPHS[flag_of(entry.get("fully_supported"))]
         stated = present(entry.get("supporting_sentence_keys"))
         if stated is None:
-            rests.append("no supporting keys given")
+            descriptions.append("no supporting keys given")
             continue
         keys = as_keys(stated)
         supporting |= {*keys}
         names = " ".join(_key_name(key, ids) for key in keys)
-        rests.append(f"supported by {names or 'nothing'}")
+        descriptions.append(f"supported by {names or 'nothing'}")
     return {
         "key": key,
         "text": text,
         "verdict": verdict or "?",
-        "rests": ", ".join(rests) or "no support information",
+        "support": ", ".join(descriptions) or "no support information",
         "unsupported": key in unsupported,
         "supporting": supporting,
-        "rests_on": [ids[key] for key in ids if key in supporting],
-        "link": css,
+        "supporting_ids": [ids[key] for key in ids if key in supporting],
+        "link": link,
     }
 
 

@@ -73,7 +73,7 @@ def test_annotating_adds_elements_and_superscripts_and_changes_no_text(text, pla
 
 
 OURS = set(
-    "score.meaning height answer.name card_id id link passage.rank claim.link passage.css one.letters one.links one.link css n name policy picture alt".split()
+    "score.meaning height answer.name card_id id link passage.rank claim.link passage.css entry.letters entry.links entry.link css n name policy picture alt".split()
 )
 """What attributes are made of: names of classes, numbers, and definitions of metrics."""
 
