@@ -453,10 +453,21 @@ def spelled_lists(column: pd.Series) -> pd.Series:
     meanings: dict[str, Any] = {}
     for row in rows:
         text = cells[row]
-        if text not in meanings:
-            meanings[text] = _spelled_list(text, row, str(column.name))
-        cells[row] = meanings[text]
+        if text in meanings:
+            # A list of its own, so that a change of one row does not change the others.
+            cells[row] = _copied(meanings[text])
+        else:
+            cells[row] = meanings[text] = _spelled_list(text, row, str(column.name))
     return pd.Series(cells, column.index, dtype=object)
+
+
+def _copied(value: Any) -> Any:
+    """A copy of lists and mappings with all that they contain; other values are the same."""
+    if isinstance(value, list):
+        return [_copied(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in value.items()}
+    return value
 
 
 def _spelled_list(cell: str, row: int, column: str) -> Any:
