@@ -318,11 +318,11 @@ def test_a_mistake_gets_a_sentence_that_says_what_is_needed(tmp_path, content, c
 
 
 def test_equal_cells_of_a_file_become_lists_of_their_own(tmp_path):
-    cells = {"references": '["1"]', "passages": '["p", "q"]', "labels": '[{"a": ["b"]}]'}
+    cells = {"references": '["1"]', "passages": '["p", "q"]'}
     rows = [{"question": "a", "system": name, "response": "1", **cells} for name in "xy"]
     pd.DataFrame(rows).to_csv(tmp_path / "r.csv", index=False)
     responses = load_responses(tmp_path / "r.csv", language="en", alternatives=False)
     responses["passages"].iloc[0].append("only in the first row")
-    responses["labels"].iloc[0][0]["a"].append("only in the first row")
+    responses["references"].iloc[0].append("only in the first row")
     assert responses["passages"].iloc[1] == ["p", "q"]
-    assert responses["labels"].iloc[1] == [{"a": ["b"]}]
+    assert responses["references"].iloc[1] == ["1"]
