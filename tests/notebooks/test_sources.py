@@ -107,10 +107,9 @@ OTHER_FILES = {  # notebook, conditions of the contexts, what the notebook says 
     ]),
     "zh_fact": ("05", [{"passage_num": 5}, {"passage_num": 0}], [
         "zh_fact: 100 questions",
-        "In zh_fact, 59 of 100 questions have fewer than five false passages",
-        "3 false answers contain the true one",
-        "replies to 30 questions of zh_fact",
-        "Of 0 questions that the model answered correctly",
+        "questions with fewer than five false passages: 59",
+        "false answers that contain the true one: 3",
+        "0 detections in 30 responses",
     ]),
 }  # fmt: skip
 
@@ -131,6 +130,21 @@ def test_rgb_works_with_a_real_file_and_a_file_of_replies(name, data_folder, tmp
     shown = shown_with(notebook, file, responses=f"ragnb.load_responses({str(mine)!r})")
     assert [sentence for sentence in said if sentence not in shown] == []
     assert "authors of ragnb" not in shown
+
+
+def test_missing_replies_leave_out_their_questions_only(tmp_path, shown_with):
+    """Half of the replies to false passages are empty, and one reply without passages."""
+    run = recorded_responses("rgb_counterfactual").query("system == 'answer'")
+    is_false = (run["passage_num"] == 5) & (run["correct_rate"] == 0)
+    missing = run[is_false].index[::2].union(run[run["passage_num"] == 0].index[1:2])
+    run.loc[missing, "response"] = None
+    columns = "example_id question references false_answers response language system task".split()
+    columns += ["noise_rate", "passage_num", "correct_rate"]
+    mine = ragnb.write_table(run[columns], tmp_path / "mine.jsonl")
+    shown = shown_with("05", responses=f"ragnb.load_responses({str(mine)!r})")
+    table = " ".join(re.sub("<[^>]+>", " ", shown.cells["paired"]).split())
+    assert re.search(r"true passages .+ 20 no passages .+ 19", table)
+    assert "0 detections in 20 responses" in shown
 
 
 def test_a_model_is_asked_about_another_file(tmp_path, shown_with):

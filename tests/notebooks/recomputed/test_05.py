@@ -8,6 +8,7 @@ from notebooks.printed import printed
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+import ragnb
 from ragnb.experiments import recorded_responses
 
 
@@ -64,26 +65,31 @@ def test_what_the_replies_to_false_passages_contain(replies, correct):
         "the false answer": ~of["true"] & of["false"],
         "the true answer": of["true"] & ~of["false"],
     }
+    order = ["neither", "the false answer", "the true answer", "both"]
     shown = printed("05", "where")
     for name, mask in (("knew it", knew), ("did not know it", ~knew)):
-        cells = [int((kind & mask).sum()) for kind in kinds.values()]
+        cells = [int((kinds[kind] & mask).sum()) for kind in order]
         assert f"{name} {' '.join(map(str, cells))} {int(mask.sum())}" in shown
-    repeated = int((kinds["the false answer"] & knew).sum())
-    said = f"Of {int(knew.sum())} questions that .+ it repeats the false answer on {repeated}"
-    assert re.search(said, printed("05", "where-said"))
 
 
-def test_no_detection_in_forty_and_twenty_eight_by_the_judge(replies):
-    judged = replies.dropna(subset=["judged_detection"])
-    n = len(judged)
-    detected = judged["response"].str.lower().str.contains("factual errors").sum()
-    by_judge = int(judged["judged_detection"].sum())
-    shown = printed("05", "judge")
-    for name, count in (("phrase", detected), ("judge", by_judge)):
-        low, high = wilson(count, n)
-        assert f"{name} {count} {n} {count / n:.2f} [{max(low, 0):.2f}, {high:.2f}]" in shown
+def test_no_detection_in_forty_replies(replies):
+    false = replies.query("system == 'answer' and condition == 'false passages'")
+    n = len(false)
+    detected = false["response"].str.lower().str.contains("factual errors").sum()
+    low, high = wilson(detected, n)
+    shown = printed("05", "report")
+    assert f"rgb.error_detection {detected} {n} 0.00 [{max(low, 0):.2f}, {high:.2f}]" in shown
     z = stats.norm.ppf(0.975)
-    assert (
-        f"0 detections in {n} responses, the 95 % interval reaches up to {z**2 / (n + z**2):.3f}"
-        in printed("05", "none")
-    )
+    upper = z**2 / (n + z**2)
+    expected = f"0 detections in {n} responses: the 95 % interval reaches up to {upper:.3f}"
+    assert expected in printed("05", "none")
+
+
+def test_the_same_answers_by_two_rules():
+    """Accepted by people, and containment after folding letter case: each side of 0.7."""
+    study = ragnb.load_study("evouna-nq").query("not improper").dropna(subset=["verdict"])
+    shown = printed("05", "gate")
+    for system, name in (("gpt35", "GPT-3.5"), ("chatgpt", "ChatGPT"), ("gpt4", "GPT-4")):
+        verdicts = study.loc[study["system"] == system, "verdict"].astype(int)
+        interval = rate(verdicts.sum(), len(verdicts), digits=2)
+        assert f"{name} annotator.verdict {interval} {len(verdicts)}" in shown
