@@ -350,7 +350,7 @@ def _agreements(name: str, people: Comparison) -> list[float]:
         overlaps = []
         for (field_name, _), vote_by_name in votes_by_place.items():
             field = people.task.field(field_name)
-            # Free texts are not compared.
+            # Free texts are hardly ever equal, even if they mean the same, so they are not compared.
             if name not in vote_by_name or field.kind == "text":
                 continue
             for other, vote in vote_by_name.items():

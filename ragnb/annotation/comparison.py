@@ -174,7 +174,7 @@ def _values(row: Mapping[str, Any], task: Task) -> dict[Place, Any]:
     for place, value in values.items():
         field = task.field(place[0])
         if field.graded and isinstance(value, float) and value.is_integer():
-            # A column of whole numbers with gaps has floats.
+            # In a column with gaps, pandas makes floats of whole numbers, and 2.0 is none of the options.
             values[place] = value = int(value)
         if field.kind == "choice":
             field.check_option(value, f"{field.name!r} of item {row['item']!r}")

@@ -280,6 +280,7 @@ def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterat
     """
     may_have_keys = column in ("documents", "response")
     sentences: Any = row.get(f"{column}_sentences") if may_have_keys else None
+    # None means that the text is not divided into sentences with keys.
     keyed_sentences: list[Any] | None = None if is_missing(sentences) else list(sentences)
     if may_have_keys and keyed_sentences is None and conversion_of(task).needs_keys:
         maker = "keyed_sentences(passages)" if column == "documents" else "keyed_response(response)"

@@ -110,7 +110,7 @@ def checked_lines(lines: Iterable[tuple[bytes, str]], name: str) -> list[Event]:
 def is_header(record: Mapping[str, Any]) -> bool:
     """Whether a record is the header of a log of this version."""
     version = record.get(FORMAT)
-    # JSON's true equals 1 in Python.
+    # JSON's true equals 1 in Python, so the type is compared as well.
     return type(version) is int and version == VERSION
 
 

@@ -178,7 +178,7 @@ class AnnotationSession:
             item: labels.fingerprint for item, labels in touched.items() if labels.fingerprint
         }
         changed = changed_items(self.items, fingerprints)
-        # A session needs at least one item.
+        # A session needs at least one item, so it is an error if the texts of all have changed.
         if len(changed) == len(self.items):
             refuse_changed_texts(self.items, fingerprints)
         ids = {item.id for item in self.items}
@@ -501,6 +501,7 @@ class AnnotationSession:
 
     def _entry(self, place: Place, value: Any) -> dict[str, Any]:
         """One value as the log stores it, with its origin: a person, a suggestion, or the votes that were adjudicated."""
+        # A blind annotator has not seen the suggestion, so the label does not mention it.
         suggested = None if self.blind else self.suggested.get(self.item.id, {}).get(place)
         origin: dict[str, Any] = {"source": "human"}
         # In an adjudication, a suggestion is what all annotators chose. Their labels contain it, so it is not recorded.

@@ -237,7 +237,7 @@ class ErrorReport(Report):
         """The cases, each with lines of its texts."""
         for row in self.cases.to_dict("records"):
             system = str(row["system"])
-            # The id of an item often contains the system.
+            # The id of an item often contains the system, which is then not repeated.
             about = [] if system in str(row["item"]) or system == ONE_SYSTEM else [system]
             if not is_missing(row["score"]):
                 about.append(f"score {row['score']:.3g}")
@@ -711,7 +711,7 @@ def _worst_and_typical(rows: pd.DataFrame, field: Field, name: str) -> dict[str,
         # The typical response is the most similar to the others, so its distance is the smallest.
         distance = -np.array(_mean_overlaps(tags, field))
     else:
-        # A response without a score is neither.
+        # A response without a score is neither the worst nor the typical one.
         badness = np.where(np.isnan(scores), -np.inf, -scores)
         distance = np.abs(scores - np.nanmedian(scores))
         distance = np.where(np.isnan(distance), np.inf, distance)

@@ -74,7 +74,7 @@ def load_evouna(source: str | Path) -> pd.DataFrame:
     Raises
     ------
     InputError
-        The name is unknown, the file is not a JSON list of records, or a record does not fit
+        The name is unknown, the file is not JSON or JSON Lines, or a record does not fit
         `EvounaRecord`.
     """
     path, name = locate(source, benchmark="evouna")

@@ -40,7 +40,7 @@ def one_row_per_item(
     if len(content) == 1 and are_objects and all("0" in value for value in record.values()):
         return frame_of(pd.DataFrame(record).to_dict("records"))
     # The formats of tools read their own objects.
-    has_format = any(format.recognises(content) for format in FORMATS.values())
+    has_format = any(candidate.recognises(content) for candidate in FORMATS.values())
     if len(content) > 1 or has_format:
         return content
     # A list of rows, with the names of the columns in another list: ``orient="split"`` of pandas.

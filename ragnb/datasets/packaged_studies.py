@@ -256,8 +256,9 @@ def _packaged(file: Path) -> bytes:
 def _verdicts(labelled: pd.DataFrame) -> pd.DataFrame:
     """The labels of the two readers as one row per reply and reader, in the columns that `agreement` needs.
 
-    These are ``item``, ``annotator``, ``task``, and ``verdict`` with the words of the task. Two systems can share
-    a reply, which the readers then labelled only once. It has the name of the first of the two systems.
+    These are ``item`` (the key of the reply's request), ``annotator``, ``task``, and ``verdict`` with the words of the
+    task. Two systems can share a reply, which the readers then labelled only once. It has the name of the first of the
+    two systems.
     """
     replies = labelled.drop_duplicates("request_key")
     keys = ["request_key", "example_id", "question_id", "system"]

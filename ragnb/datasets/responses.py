@@ -710,7 +710,9 @@ def _with_references(
     frame, doubt = with_spellings(frame, separator, called(file))
     if doubt:
         warn(doubt)
-    frame = _with_parts(frame, alternatives, read_as.alternatives if read_as else None)
+    # None means that nothing but the user's choice says what a list of texts is.
+    defined = read_as.alternatives if read_as else None
+    frame = _with_parts(frame, alternatives, defined)
     if BLANK_REFERENCE in frame:
         tell(
             f"{called(file)}: {frame[BLANK_REFERENCE].sum()} of {len(frame)} references are blank. "

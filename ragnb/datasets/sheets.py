@@ -254,8 +254,9 @@ def frame_of_cells(rows: Sequence[Sequence[str]]) -> tuple[pd.DataFrame, str]:
     columns: dict[int, list[str | None]] = {}
     for place, (_, *cells) in enumerate(zip_longest(names, *body, fillvalue="")):
         columns[place] = [cell or None for cell in cells]
-    kept_columns = [place for place in columns if names[place] or not _is_blank(columns[place])]
-    beyond_header = [place for place in kept_columns if place >= len(header)]
+    # Spreadsheets often have blank columns next to a table.
+    used_columns = [place for place in columns if names[place] or not _is_blank(columns[place])]
+    beyond_header = [place for place in used_columns if place >= len(header)]
     if beyond_header:
         # The first row of the body with such a cell.
         number = next(n for n in places[1:] if not _is_blank(rows[n][len(header) :]))
@@ -263,12 +264,12 @@ def frame_of_cells(rows: Sequence[Sequence[str]]) -> tuple[pd.DataFrame, str]:
             f"row {number + 1} has more cells than the header in row {places[0] + 1}, which has "
             f"{len(header)}: {', '.join(header)}"
         )
-    frame = pd.DataFrame({place: columns[place] for place in kept_columns}, dtype=object)
-    kept_names = _different([names[place] for place in kept_columns], kept_columns)
-    frame.columns = pd.Index(kept_names, dtype=object)
+    frame = pd.DataFrame({place: columns[place] for place in used_columns}, dtype=object)
+    used_names = _different([names[place] for place in used_columns], used_columns)
+    frame.columns = pd.Index(used_names, dtype=object)
     # Empty lines at the end of a file are no rows, so they are not counted.
     n_blank_rows = sum(1 for n in blank_rows if n < places[-1] or len(rows[n]) > 0)
-    notes = [dropped(n_blank_rows, width - len(kept_columns)), _titles(titles), _repeated(names)]
+    notes = [dropped(n_blank_rows, width - len(used_columns)), _titles(titles), _repeated(names)]
     return frame, "; ".join(filter(None, notes))
 
 

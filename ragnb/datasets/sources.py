@@ -85,7 +85,7 @@ def find(name: str, *, benchmark: str, samples: Iterable[str] = ()) -> Path:
     import pooch
 
     source = CATALOGUE[name]
-    # Without the variable, no file is found in the null device.
+    # Without the variable, the folder is the null device, in which no file is found.
     folder = Path(os.environ.get("RAGNB_DATA") or os.devnull)
     for path in (folder / source.benchmark / source.file, folder / source.file):
         if os.path.isfile(path):

@@ -159,7 +159,7 @@ def title_of(item: Item) -> str:
 def keyed_parts(task: Task) -> list[str]:
     """Return the parts whose sentences are shown with their keys."""
     chosen_from = {field.of for field in task.fields if field.kind == "sentences"}
-    # Words are shown without keys.
+    # The key of a word, such as 0-5, would make the text hard to read, and a word is found without it.
     chosen_from -= {"words"}
     labelled_one_by_one = {task.unit for field in task.fields if field.each}
     if "documents" not in chosen_from and not labelled_one_by_one:

@@ -22,11 +22,12 @@ from ragnb.widgets.cells import Displays
 from ragnb.widgets.pages import CSS, STATIC, render, with_static
 from ragnb.widgets.rows import Rows, words
 
-# Number of rows sent around the selected one, and largest number of rows sent at once.
+# Number of rows whose titles are sent around the selected one, and largest number that is sent at once. A frame may have
+# a million rows, and the list asks for more when the user scrolls.
 AHEAD, SENT_AT_ONCE = 40, 400
 
 # In the static form, which is shown where no kernel runs: largest number of rows, and number of characters of HTML after
-# which rows have only their titles.
+# which rows have only their titles. The static form is saved in the notebook, so it must be small.
 STATIC_ROWS, STATIC_SIZE = 10, 40_000
 
 # The views of this kernel.
@@ -286,7 +287,7 @@ class FrameView(HBox):
             position = int(positions_of_selected[0])
         else:
             position = 0 if len(self._places) else -1
-        # The browser gets all changes at once.
+        # The browser gets all changes at once, so that it never draws new titles with the old position.
         with self._list.hold_sync():
             self._list.found = {
                 # Titles that the list requested for an earlier search have an earlier version.

@@ -352,7 +352,7 @@ class Rows:
             cell = cells[name]
             if is_missing(cell):
                 continue
-            # A number is shown with its column.
+            # A number says nothing without the name of its column.
             detail = short(cell) if isinstance(cell, str) else f"{words(name)} {short(cell)}"
             if detail:
                 about.append(detail)
@@ -465,7 +465,7 @@ def _choices(factorized: Mapping[Any, tuple[np.ndarray, list[Any]]]) -> dict[Any
     divisions = set()
     for name in sorted(factorized, key=lambda name: name not in ABOUT):
         codes, distinct = factorized[name]
-        # NumPy's and Arrow's values as Python's.
+        # NumPy's and Arrow's values become Python's, whose types are tested below.
         values = pd.Series(distinct, dtype=object).tolist()
         if not _is_filter(values, len(codes)):
             continue

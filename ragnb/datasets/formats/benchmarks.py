@@ -138,7 +138,11 @@ def kilt(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
 
 
 def kilt_records(content: pd.DataFrame) -> list[Row]:
-    """The id, the question, all answers, and all pages of the provenance of each record."""
+    """The id, the question, all answers, and all pages of the provenance of each record.
+
+    In predictions, the pages are those that were retrieved. In a data set, they are the relevant ones. The callers
+    therefore give them different names.
+    """
     rows = []
     for record in records(content):
         outputs = first_value(record, "output") or []
