@@ -53,8 +53,7 @@ def adjust(p_values: ArrayLike, correction: str = "holm") -> Floats:
 
     Notes
     -----
-    The values are those of ``statsmodels.stats.multitest.multipletests``. Importing that function takes
-    longer than a comparison of two systems, so the formulas are computed here.
+    The values are those of ``statsmodels.stats.multitest.multipletests``.
 
     Let p_(1) <= ... <= p_(m) be the sorted p-values that are not NaN. The corrected value of p_(i)
     is the smaller of 1 and
@@ -81,19 +80,12 @@ def adjust(p_values: ArrayLike, correction: str = "holm") -> Floats:
     >>> adjust([0.01, 0.04], "bonferroni")
     array([0.02, 0.08])
     """
+    from statsmodels.stats.multitest import multipletests
+
     adjusted = np.array(p_values)
-    # The places of the tests in the order of their p-values. NaN comes last.
-    n_tests = np.count_nonzero(~np.isnan(adjusted))
-    order = adjusted.argsort(kind="stable")[:n_tests]
-    sorted_p = adjusted[order]
-    ranks = np.arange(1, n_tests + 1)
-    if correction == "bonferroni":
-        corrected = sorted_p * n_tests
-    elif correction == "holm":
-        corrected = np.maximum.accumulate(sorted_p * (n_tests - ranks + 1))
-    else:
-        corrected = np.minimum.accumulate((sorted_p / (ranks / n_tests))[::-1])[::-1]
-    adjusted[order] = np.minimum(corrected, 1)
+    is_test = ~np.isnan(adjusted)
+    if is_test.any():
+        adjusted[is_test] = multipletests(adjusted[is_test], method=CORRECTIONS[correction])[1]
     return adjusted
 
 

@@ -325,4 +325,4 @@ def test_equal_cells_of_a_file_become_lists_of_their_own(tmp_path):
     responses["passages"].iloc[0].append("only in the first row")
     responses["references"].iloc[0].append("only in the first row")
     assert responses["passages"].iloc[1] == ["p", "q"]
-    assert responses["references"].iloc[1] == ["1"]
+    assert responses["references"].iloc[1] == [["1"]]
