@@ -155,6 +155,11 @@ def sensitivity(
     )
 
 
+def number_of_definitions(responses: pd.DataFrame) -> int:
+    """Number of definitions of a correct answer for which the responses have the columns."""
+    return len(_candidates(_correctness_metrics(), responses, {}, variants=True, options={}))
+
+
 # ---- definitions and scores --------------------------------------------------------------------
 
 

@@ -42,8 +42,11 @@ def test_a_clean_study_has_no_finding_and_what_cannot_be_checked_has_a_reason(cl
     assert set(result.not_made["check"]) == {"dependent rows", "unreadable replies"}
     assert len(result.without_finding) == len(CHECKS) - 2
     text = repr(result)
-    assert text.startswith(f"No findings in {len(CHECKS) - 2} checks; 2 could not be made")
-    assert "the responses have no column answerable: unreadable replies" in text
+    assert text.startswith(
+        f"No findings in {len(CHECKS) - 2} checks; 2 more checks could not be made"
+    )
+    assert "unreadable replies: the responses have no column answerable" in text
+    assert "In these calls" not in text
 
 
 def test_the_order_of_the_checks_does_not_depend_on_the_module_that_was_imported_first():
@@ -62,7 +65,9 @@ def test_missing_replies_are_counted_by_system_and_can_change_the_order(clean):
     (row,) = review(few).findings.query("check == 'missing replies'").to_dict("records")
     assert row["number"] == 3
     assert row["rows"] == [0, 1, 2]
-    assert row["finding"].startswith("The reply is missing in 3 rows: system 0 3 of 300.")
+    assert row["finding"].startswith(
+        "The reply is missing or blank in 3 of 1,200 rows (0.2%): system 0 3 of 300 (1.0%)."
+    )
     many = clean.astype({"verdict": object})
     # Half of the best system's replies are missing, so that the second one could be better.
     many.loc[many.index[:150], ["response", "verdict"]] = None
@@ -112,10 +117,11 @@ def test_a_reply_that_quotes_a_passage_of_its_prompt_is_no_echo(clean):
 
 def test_a_column_without_any_value_is_not_filled_in_and_no_missing_reply(clean):
     grades = clean.drop(columns="response").assign(score=np.nan, value=1.0)
-    assert findings(grades, "missing replies") == []
+    assert findings(grades, "missing replies") is None
+    assert findings(grades, "missing labels") == []
     grades.loc[4, "value"] = np.nan
-    (finding,) = findings(grades, "missing replies")
-    assert finding.sentence.startswith("The value is missing in 1 row")
+    (finding,) = findings(grades, "missing labels")
+    assert finding.sentence.startswith("The value is missing in 1 of 1,200 rows")
 
 
 def test_another_language_is_a_finding_only_if_it_is_frequent():
@@ -177,12 +183,18 @@ def test_questions_that_not_all_systems_have(clean):
     is_hard = ~even["example_id"].map(of_weakest).astype(bool)
     is_left_out = (even["system"] == "system 1") & is_hard
     frame = even[~is_left_out]
-    (row,) = review(frame).findings.query("check == 'unpaired questions'").to_dict("records")
+    (row,) = (
+        review(frame)
+        .findings.query("check == 'questions that some systems lack'")
+        .to_dict("records")
+    )
     assert row["effect"] == "could change which system is better"
     assert row["number"] == is_left_out.sum()
     one = clean.drop(index=5)
-    (finding,) = findings(one, "unpaired questions")
-    assert finding.sentence.startswith("1 of 300 questions were not given to all 4 systems.")
+    (finding,) = findings(one, "questions that some systems lack")
+    assert finding.sentence.startswith(
+        "1 of 300 questions have no row of at least one of the 4 systems: system 0 1 of 300 (0.3%)."
+    )
     assert finding.effect == "affects systems differently"
 
 
@@ -204,7 +216,7 @@ def test_an_undecided_order_has_the_p_value_after_the_correction():
     # With three systems, the interval of one pair may exclude 0 although the corrected test does not.
     frame = study(rng(), shares=(0.5, 0.5, 0.3))
     (finding,) = findings(frame, "undecided order")
-    assert "after Holm's correction for 3 comparisons)" in finding.sentence
+    assert "after Holm's correction for 3 comparisons, all pairs of 3 systems)" in finding.sentence
 
 
 def test_a_limit_that_is_printed_as_zero_has_no_sign():
@@ -326,9 +338,7 @@ def test_the_order_of_systems_depends_on_extra_words(clean):
     short["response"] = short["response"].str.extract(r"(Reference\d+|Other\d+)", expand=False)
     frame = pd.concat([clean[clean["system"] == "system 0"], short])
     (finding,) = findings(frame, "order depends on the definition")
-    assert finding.sentence.startswith(
-        "First is system 1 under exact match and token F1; system 0 under "
-    )
+    assert finding.sentence.startswith("Best system by metric: exact match, token F1: system 1; ")
     assert findings(clean, "order depends on the definition") == []
 
 
@@ -355,7 +365,7 @@ def test_the_review_finds_the_echoed_prompts_of_nomiracl():
 
 def test_the_review_finds_the_missing_grades_of_three_judges():
     result = review(ragnb.load_study("trec-rag-judges"))
-    missing = found(result, "missing replies")
+    missing = found(result, "missing labels")
     assert missing["number"] == 445 + 410 + 325
     for judge in ("Gemini 2.5 Pro 445", "Gemini 3.1 Pro Preview 410", "DeepSeek V4 Pro 325"):
         assert f"{judge} of 537" in missing["finding"]
@@ -366,13 +376,13 @@ def test_the_review_finds_what_is_known_about_evouna():
     result = review(ragnb.load_study("evouna-nq", usable=True))
     kinds = found(result, "labels of different kinds")["finding"]
     assert "ChatGPT 65 of 1,748, New Bing 45 of 1,966, GPT-3.5 6 of" in kinds
-    assert "only ChatGPT is called wrong 50 times and only GPT-4 2 times" in kinds
+    assert "50 times people reject ChatGPT and accept GPT-4, and 2 times the reverse" in kinds
     order = found(result, "order depends on the definition")["finding"]
     assert (
-        "First is FiD under exact match and token F1; New Bing under contains the reference"
-        in order
+        "Best system by metric: exact match, token F1: FiD; contains the reference, token recall, "
+        "accepted by people: New Bing." in order
     )
-    assert "FiD is ahead where extra words cost" in order
+    assert "the answers of FiD are shorter (median 2 words; New Bing" in order
 
 
 # ---- edges -----------------------------------------------------------------------------------------

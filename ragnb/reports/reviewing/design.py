@@ -1,14 +1,16 @@
 """Checks of the comparison: definitions, pairing, clusters, precision, and what differs besides the system."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import fdtrc
 
 from ragnb.errors import InputError
+from ragnb.metrics.record import EXTRA_WORDS, METRICS
 from ragnb.metrics.words import metric_words
-from ragnb.numbers import enumeration, format_p_value
+from ragnb.numbers import enumeration, format_p_value, percent
 from ragnb.reports.reviewing.checks import (
     ALL,
     ALPHA,
@@ -20,11 +22,14 @@ from ragnb.reports.reviewing.checks import (
 )
 from ragnb.reports.reviewing.evidence import (
     Evidence,
+    counts_in_words,
+    number_of,
     view_rows,
 )
-from ragnb.reports.sensitivity import sensitivity
+from ragnb.reports.sensitivity import number_of_definitions, sensitivity
 from ragnb.scoring.comparisons import compare
 from ragnb.stats.intervals import mean_interval
+from ragnb.text import tokens
 
 # Metrics that are compared for the order of the systems: one per property, and quick to compute.
 DEFINITIONS = (
@@ -46,6 +51,14 @@ SETTINGS = (
     "parameters",
 )
 
+
+# Pairs of systems that are named in a sentence.
+MOST_PAIRS = 3
+# Scores of all definitions that take about a minute on one core.
+SCORES_IN_A_MINUTE = 300_000
+# The metrics under which the first or the second system of a pair is better, in the conclusions of
+# `ragnb.compare_definitions`.
+SIDES = ("better", "worse")
 
 ORDER_BY_DEFINITION = "order depends on the definition"
 
@@ -81,20 +94,85 @@ def order_depends_on_definition(evidence: Evidence) -> Iterator[Finding]:
     # Pairs with the best system are named first.
     best = evidence.order[:1] if _has_main_scores(evidence) else []
     has_best = reversed_pairs["system"].isin(best) | reversed_pairs["baseline"].isin(best)
-    sentences = [*reversed_pairs[has_best]["sentence"], *reversed_pairs[~has_best]["sentence"]]
-    sentence = " ".join(sentences[:2])
-    if len(sentences) > 2:
-        sentence += f" The same holds for {len(sentences) - 2} more pairs of systems."
+    named_first = pd.concat([reversed_pairs[has_best], reversed_pairs[~has_best]])
     # For each metric, the system with the best rank, and then for each such system its metrics.
     best_systems = result.ranks.idxmin()
     metrics_by_system = best_systems.groupby(best_systems, sort=False).groups
-    leaders = [
-        f"{system} under {enumeration(metrics)}" for system, metrics in metrics_by_system.items()
+    winners = [f"{', '.join(metrics)}: {system}" for system, metrics in metrics_by_system.items()]
+    n_reversed = len(reversed_pairs)
+    sentences = [
+        f"Best system by metric: {'; '.join(winners)}.",
+        f"{n_reversed} of {number_of(n_pairs, 'pair')} of systems "
+        f"{'changes' if n_reversed == 1 else 'change'} order with the metric{_pairs_in_words(named_first)}.",
+        _better_under(named_first.iloc[0].to_dict()),
+        _lengths_in_words(evidence, named_first.iloc[0].to_dict()),
     ]
-    sentence = f"First is {'; '.join(leaders)}. {sentence}"
     yield Finding(
-        sentence, float(len(sentences)), [], ORDER, "ragnb.compare_definitions(responses)"
+        " ".join(filter(None, sentences)),
+        float(n_reversed),
+        [],
+        ORDER,
+        _call_for_definitions(evidence),
     )
+
+
+def _pairs_in_words(pairs: pd.DataFrame) -> str:
+    """The first pairs of systems, if there are several."""
+    if len(pairs) == 1:
+        return ""
+    names = [f"{row['system']} and {row['baseline']}" for row in pairs.to_dict("records")]
+    n_more = len(names) - MOST_PAIRS
+    return f" ({'; '.join(names[:MOST_PAIRS])}{f'; {n_more} more' if n_more > 0 else ''})"
+
+
+def _better_under(pair: dict[Any, Any]) -> str:
+    """Under which metrics each of two systems is better."""
+    better, worse = (", ".join(map(metric_words, pair[f"{side}_under"])) for side in SIDES)
+    return (
+        f"Of {pair['system']} and {pair['baseline']}, {pair['system']} is better by these metrics: {better}; "
+        f"and {pair['baseline']} by these: {worse}."
+    )
+
+
+def _lengths_in_words(evidence: Evidence, pair: dict[Any, Any]) -> str:
+    """The lengths of the answers of two systems, if these explain under which metrics each is better."""
+    responses = evidence.responses
+    if "response" not in responses:
+        return ""
+    medians = {}
+    for system in (pair["system"], pair["baseline"]):
+        texts = responses.loc[responses["system"] == system, "response"]
+        medians[system] = np.median([len(tokens(text)) for text in texts if isinstance(text, str)])
+    # The metrics under which each system is better, and whether they count extra words as errors.
+    for system, other, better, worse in (
+        (pair["system"], pair["baseline"], *(pair[f"{side}_under"] for side in SIDES)),
+        (pair["baseline"], pair["system"], *(pair[f"{side}_under"] for side in reversed(SIDES))),
+    ):
+        is_explained = (
+            all(map(_punishes_extra_words, better))
+            and not any(map(_punishes_extra_words, worse))
+            and medians[system] < medians[other]
+        )
+        if is_explained:
+            return (
+                f"Extra words lower {enumeration(map(metric_words, better))}, "
+                f"and the answers of {system} are shorter (median {medians[system]:.0f} words; {other} "
+                f"{medians[other]:.0f})."
+            )
+    return ""
+
+
+def _punishes_extra_words(metric: str) -> bool:
+    """Whether extra words in a right answer lower the value of a metric."""
+    return EXTRA_WORDS in (METRICS[metric].punishes or ())
+
+
+def _call_for_definitions(evidence: Evidence) -> str:
+    """The call that compares the systems under all definitions, with the number of these."""
+    n_definitions = number_of_definitions(evidence.responses)
+    n_scores = n_definitions * len(evidence.responses)
+    time = ", may take minutes" if n_scores > SCORES_IN_A_MINUTE else ""
+    return f"ragnb.compare_definitions(responses)  # {n_definitions} definitions{time}"
 
 
 def _known_unit(evidence: Evidence) -> str | None:
@@ -110,10 +188,10 @@ def _has_main_scores(evidence: Evidence) -> bool:
         return False
 
 
-@check("unpaired questions", "Did all systems answer the same questions?")
-def unpaired_questions(evidence: Evidence) -> Iterator[Finding]:
-    """Questions that only some systems have."""
-    name = "unpaired questions"
+@check("questions that some systems lack", "Does every system have a row for every question?")
+def questions_that_some_systems_lack(evidence: Evidence) -> Iterator[Finding]:
+    """Questions for which some systems have no row."""
+    name = "questions that some systems lack"
     systems = evidence.require_systems()
     evidence.column("example_id")
     responses = evidence.responses
@@ -121,10 +199,14 @@ def unpaired_questions(evidence: Evidence) -> Iterator[Finding]:
     partial = n_systems[n_systems < len(systems)]
     if partial.empty:
         return
+    n_of_system = responses.groupby("system", sort=False)["example_id"].nunique()
+    lacking = {
+        system: (len(n_systems) - int(n), len(n_systems)) for system, n in n_of_system.items()
+    }
     sentence = (
-        f"{len(partial):,} of {len(n_systems):,} questions were not given to all {len(systems)} "
-        "systems. Means over all rows then compare different questions; ragnb.compare uses the shared "
-        "ones with unpaired='drop'."
+        f"{len(partial):,} of {len(n_systems):,} questions have no row of at least one of the "
+        f"{len(systems)} systems: {counts_in_words(lacking)}. Means over all rows then compare different "
+        "questions; ragnb.compare uses the shared ones with unpaired='drop'."
     )
     is_partial = responses["example_id"].isin(partial.index)
     effect = ORDER if _changes_order_of_means(evidence, partial.index) else SYSTEMS
@@ -150,7 +232,7 @@ def dependent_rows(evidence: Evidence) -> Iterator[Finding]:
     scores = evidence.main_scores.dropna(subset="value")
     unit = evidence.unit
     if unit is None:
-        raise NotPossible("no question and no conversation has several rows of one system")
+        raise NotPossible("each system has one row per question or conversation")
     groups = dict(list(scores.groupby("system", sort=False)))
     if not groups:
         raise NotPossible("no score has a value")
@@ -169,9 +251,9 @@ def dependent_rows(evidence: Evidence) -> Iterator[Finding]:
         return
     n_rows, n_units = len(groups[system]), groups[system][unit].nunique()
     sentence = (
-        f"The {n_rows:,} rows of {system} belong to {n_units:,} values of {unit}, and rows of one are "
-        f"alike ({format_p_value(p_value)}). An interval that takes rows as independent would have to be "
-        f"{ratio:.2f} times as wide."
+        f"The {n_rows:,} rows of {system} have only {n_units:,} different values of {unit}, and rows with the "
+        f"same value are alike ({format_p_value(p_value)}). An interval that takes rows as independent is "
+        f"too narrow: it has to be {ratio:.2f} times as wide."
     )
     call = f"ragnb.summarize({evidence.call_for_scores}, by='system', cluster={unit!r})"
     yield Finding(sentence, ratio, [], ALL, call)
@@ -215,30 +297,52 @@ def undecided_order(evidence: Evidence) -> Iterator[Finding]:
     if is_shown or not has_pairs:
         return
     first, second = evidence.order[:2]
+    # The better system is named first. This is the one with the lower mean if lower is better.
+    sign = 1 if best["system"] == first else -1
     sentence = (
         f"The data do not show which of {first} and {second} is better "
-        f"({metric_words(best['metric'])}): the difference is {abs(best['difference']):.3f}"
+        f"({metric_words(best['metric'])}): {first} minus {second} is {sign * best['difference']:z.3f}"
     )
+    if evidence.has_binary_scores:
+        sentence += f", or {100 * sign * best['difference']:z.1f} percentage points"
     if np.isfinite([best["low"], best["high"]]).all():
-        # The better system is named first, so the interval is that of its mean minus the other one.
-        sign = 1 if best["difference"] >= 0 else -1
         low, high = sorted((sign * best["low"], sign * best["high"]))
-        sentence += f" ({100 * evidence.level:g} % interval {low:z.3f} to {high:z.3f}"
+        sentence += f" ({percent(evidence.level)} interval {low:z.3f} to {high:z.3f}"
         if best["family_size"] > 1:
             # The interval is not corrected, so it may exclude 0.
             sentence += (
                 f"; {format_p_value(best['p_adjusted'])} after {best['correction'].capitalize()}'s "
+                f"correction for {best['family_size']} comparisons"
             )
-            sentence += f"correction for {best['family_size']} comparisons"
+            n_systems = len(evidence.order)
+            if best["family_size"] == n_systems * (n_systems - 1) // 2:
+                sentence += f", all pairs of {n_systems} systems"
         sentence += ")"
-    sentence += f", over {best['n_pairs']:,} questions."
+    n_all = best["n_pairs"] + best["n_dropped"]
+    items = _items_in_words(evidence, best["n_pairs"], n_all)
+    sentence += f", over {items}."
     if np.isfinite(best["mde"]):
+        points = f" ({100 * best['mde']:.1f} points)" if evidence.has_binary_scores else ""
         sentence += (
-            f" With this number, a difference below {best['mde']:.3f} is missed more than one time in "
-            f"{1 / (1 - best['power']):.3g}."
+            f" With this number, only differences of about {best['mde']:.3f}{points} or more are found with "
+            f"{percent(best['power'])} power."
         )
-    call = f"ragnb.sentences(ragnb.compare({evidence.call_for_scores}, unpaired='drop'))"
+    call = f"ragnb.sentences(ragnb.compare({evidence.call_for_scores}{_unpaired(evidence.comparisons)}))"
     yield Finding(sentence, float(best["mde"]), [], ORDER, call)
+
+
+def _unpaired(comparisons: pd.DataFrame) -> str:
+    """The argument of `ragnb.compare` that leaves out items without a score of both systems, if there are any."""
+    return ", unpaired='drop'" if comparisons["n_dropped"].any() else ""
+
+
+def _items_in_words(evidence: Evidence, n_pairs: int, n_all: int) -> str:
+    """The number of items on which two systems are compared, and of those that both could have."""
+    noun = "question" if evidence.unit in (None, "example_id") else "pair"
+    plural = "questions" if noun == "question" else "pairs of answers"
+    if n_pairs == n_all:
+        return number_of(n_pairs, noun, plural)
+    return f"the {n_pairs:,} of {n_all:,} {plural} on which both have a score"
 
 
 @check("many comparisons", "Do differences remain after the correction for their number?")
@@ -262,10 +366,10 @@ def many_comparisons(evidence: Evidence) -> Iterator[Finding]:
         for row in only_before.head(3).to_dict("records")
     ]
     sentence = (
-        f"{len(only_before)} of {len(table)} differences are significant only without the correction "
-        f"for {len(table)} comparisons, such as that of {'; '.join(pairs)}."
+        f"{len(only_before)} of {len(table)} differences between two systems are significant only without "
+        f"the correction for {len(table)} comparisons, such as that of {'; '.join(pairs)}."
     )
-    call = f"ragnb.compare({scores}, unpaired='drop')"
+    call = f"ragnb.compare({scores}{_unpaired(table)})"
     yield Finding(sentence, float(len(only_before)), [], ORDER, call)
 
 

@@ -28,6 +28,10 @@ MAIN_METRICS = (
     "answer.contains",
     "parts.all_supported",
 )
+# The metric of decisions to answer or to refuse, which needs no references.
+ALIGNMENT = "abstention.alignment"
+# In a sentence, up to this number of systems are named; of more, only the first `NAMED`.
+MOST_NAMED, NAMED = 5, 4
 # Below this number of questions, nothing is tested: an exact test of so few pairs never has a p-value below `ALPHA`.
 FEW = 10
 
@@ -133,9 +137,70 @@ class Evidence:
             except InputError:
                 # The metric refuses a value; the next one may do without it.
                 continue
-        raise NotPossible(
-            "there is no score of the responses: neither a verdict nor references; pass scores="
+        raise NotPossible(self._why_no_scores())
+
+    def _why_no_scores(self) -> str:
+        """Why there is no main metric, and the scores that could be passed."""
+        reason = "there is neither a verdict nor a reference by which to score the responses"
+        if "answerable" in self.responses and "response" in self.responses:
+            # Whether a system answers what it should can be scored without references.
+            return (
+                f"{reason}. To order the systems by whether they answer the answerable questions only, "
+                f"use ragnb.review(responses, ragnb.score(responses, {ALIGNMENT!r}))"
+            )
+        return f"{reason}. Pass scores of another metric: ragnb.review(responses, scores)"
+
+    @cached_property
+    def lower_is_better(self) -> bool:
+        """Whether lower values of the main metric are better; of an unknown metric, higher ones are."""
+        metric = METRICS.get(self.main_scores["metric"].iloc[0])
+        return metric is not None and not metric.higher_is_better
+
+    @cached_property
+    def has_binary_scores(self) -> bool:
+        """Whether all scores of the main metric are 0 or 1."""
+        return bool(self.main_scores["value"].dropna().isin((0, 1)).all())
+
+    @cached_property
+    def scores_of_responses(self) -> pd.Series:
+        """The main score of each response."""
+        return self._aligned("value", float)
+
+    @cached_property
+    def is_left_out(self) -> pd.Series:
+        """Whether the main metric leaves a response out by definition, such as an answerable question."""
+        metric = METRICS.get(self.main_scores["metric"].iloc[0])
+        if metric is None or not metric.condition or "reason" not in self.main_scores:
+            return pd.Series(False, self.responses.index)
+        return self._aligned("reason", object) == metric.condition
+
+    def _aligned(self, column: str, dtype: type) -> pd.Series:
+        """A column of the main scores, with one value per response."""
+        scores = self.main_scores
+        if self.scores is None:
+            # `ragnb.score` returns one row per response, in the same order.
+            return pd.Series(scores[column].to_numpy(dtype), self.responses.index)
+        candidates = ("example_id", "system", "repeat", *CONDITION)
+        keys = [
+            name
+            for name in dict.fromkeys(candidates)
+            if name in scores and name in self.responses and self.responses[name].notna().all()
+        ]
+        if not keys or scores.duplicated(keys).any() or self.responses.duplicated(keys).any():
+            raise NotPossible("the scores cannot be assigned to single responses")
+        # `merge` would rename a column that both frames have.
+        values = scores.set_index(keys)[column]
+        index = (
+            pd.MultiIndex.from_frame(self.responses[keys]) if keys[1:] else self.responses[keys[0]]
         )
+        return pd.Series(values.reindex(index).to_numpy(dtype), self.responses.index)
+
+    @cached_property
+    def is_reply_missing(self) -> pd.Series:
+        """Whether the reply of each row is missing or blank."""
+        texts = self.responses["response"]
+        is_blank = texts.map(lambda text: isinstance(text, str) and not text.strip())
+        return (texts.isna() | is_blank).astype(bool)
 
     @cached_property
     def unit(self) -> str | None:
@@ -172,10 +237,7 @@ class Evidence:
     def order(self) -> list[Any]:
         """The systems by their mean on the main metric, the best first."""
         means = self.main_scores.groupby("system", sort=False)["value"].mean().dropna()
-        metric = METRICS.get(self.main_scores["metric"].iloc[0])
-        # Of a metric that ragnb does not know, higher values are taken as better.
-        lower_is_better = metric is not None and not metric.higher_is_better
-        return list(means.sort_values(ascending=lower_is_better, kind="stable").index)
+        return list(means.sort_values(ascending=self.lower_is_better, kind="stable").index)
 
     def best_pair(self) -> dict[str, Any]:
         """The comparison of the best two systems, as a row of `ragnb.compare`."""
@@ -259,10 +321,32 @@ def number_of(n: int, noun: str, plural: str = "") -> str:
 
 
 def counts_in_words(counts: dict[Any, tuple[int, int]]) -> str:
-    """Counts by system in a sentence, the largest first; systems without any are left out."""
+    """Counts by system in a sentence, the largest first; systems without any are left out.
+
+    >>> counts_in_words({"a": (0, 9), "b": (3, 12), "c": (5, 10)})
+    'c 5 of 10 (50.0%), b 3 of 12 (25.0%)'
+    """
     positive = [(system, count, n) for system, (count, n) in counts.items() if count]
     largest_first = sorted(positive, key=lambda entry: entry[1], reverse=True)
-    return ", ".join(f"{system} {count:,} of {n:,}" for system, count, n in largest_first)
+    n_named = len(positive) if len(positive) <= MOST_NAMED else NAMED
+    texts = [f"{system} {share_of(count, n)}" for system, count, n in largest_first[:n_named]]
+    others = [count for _, count, _ in largest_first[n_named:]]
+    if others:
+        texts.append(f"and {len(others)} more systems with {sum(others):,} together")
+    return ", ".join(texts)
+
+
+def share_of(count: int, n: int, noun: str = "") -> str:
+    """A count, the total, and its share of the total.
+
+    >>> share_of(506, 3610), share_of(3, 7000, "rows")
+    ('506 of 3,610 (14.0%)', '3 of 7,000 rows (less than 0.1%)')
+    """
+    share = 100 * count / n if n else 0.0
+    # One decimal would show a small share as 0.
+    percentage = "less than 0.1" if count and share < 0.05 else f"{share:.1f}"
+    total = f"{n:,} {noun}" if noun else f"{n:,}"
+    return f"{count:,} of {total} ({percentage}%)"
 
 
 def view_rows(name: str) -> str:

@@ -1,6 +1,7 @@
-"""Checks of labels and judges: labels of different kinds, and judges that nobody checked."""
+"""Checks of labels and judges: missing labels, labels of different kinds, and judges that nobody checked."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import combinations
 from math import sqrt
 from typing import Any
@@ -11,16 +12,96 @@ from scipy.special import ndtr
 from scipy.stats import binomtest, fisher_exact
 
 from ragnb.metrics.judged import VERDICTS_OF_A_MODEL
+from ragnb.metrics.references import reference_parts
+from ragnb.metrics.words import metric_words
 from ragnb.numbers import format_p_value
 from ragnb.reports.reviewing.checks import ALPHA, ORDER, SYSTEMS, Finding, NotPossible, check
 from ragnb.reports.reviewing.evidence import (
+    JUDGES,
     PEOPLE,
+    PEOPLE_METRIC,
     Evidence,
     count_by_system,
     counts_in_words,
+    number_of,
+    share_of,
     view_rows,
 )
-from ragnb.text import graphemes
+from ragnb.reports.reviewing.gaps import effect_of_gaps, explanation
+from ragnb.text import fold, graphemes, tokens
+
+
+@check("missing labels", "Does every response have a verdict or a score?")
+def missing_labels(evidence: Evidence) -> Iterator[Finding]:
+    """Verdicts, grades or scores that are missing."""
+    name = "missing labels"
+    columns = _columns_of_labels(evidence)
+    if not columns:
+        raise NotPossible("there are neither labels nor scores")
+    for words, missing in columns.items():
+        # A column without any value was not filled in, which says nothing about a system.
+        if not missing.any() or missing.all():
+            continue
+        counts = count_by_system(evidence, missing)
+        total = share_of(int(missing.sum()), len(missing), "rows")
+        sentences = [f"The {words} is missing in {total}: {counts_in_words(counts)}."]
+        sentences += _overlap_with_missing_replies(evidence, missing)
+        sentences += _questions_left(evidence, missing)
+        effect, best_system = effect_of_gaps(evidence, missing)
+        why = explanation(evidence, missing)
+        if why:
+            sentences.append(why.sentence)
+        sentences += [best_system] if best_system else []
+        call = why.next_call if why else ""
+        rows = evidence.rows_where(missing)
+        yield Finding(
+            " ".join(sentences), float(missing.sum()), rows, effect, call or view_rows(name)
+        )
+
+
+def _columns_of_labels(evidence: Evidence) -> dict[str, pd.Series]:
+    """Words for each column of labels -> where it has no value; also for the main score if it was passed."""
+    responses = evidence.responses
+    columns = {}
+    for names, words in ((PEOPLE, "verdict of people"), (JUDGES, "verdict of a judge")):
+        with suppress(NotPossible):
+            column = evidence.column(*names)
+            columns[f"{words} ({column})"] = responses[column].isna()
+    if "response" not in responses:
+        # The rows are then grades, such as those of judges.
+        for name in responses:
+            if name in ("grade", "score", "value") or str(name).endswith("_grade"):
+                columns[str(name)] = responses[name].isna()
+    elif evidence.scores is not None:
+        with suppress(NotPossible):
+            scores = evidence.scores_of_responses
+            metric = str(evidence.main_scores["metric"].iloc[0])
+            # A missing reply has a check of its own, and a score that the metric leaves out is not missing.
+            missing = scores.isna() & ~evidence.is_reply_missing & ~evidence.is_left_out
+            if metric != PEOPLE_METRIC:
+                columns[f"score ({metric_words(metric)})"] = missing
+    return columns
+
+
+def _overlap_with_missing_replies(evidence: Evidence, missing: pd.Series) -> list[str]:
+    """A sentence about the rows that have no reply either, if there are any."""
+    if "response" not in evidence.responses:
+        return []
+    n_without_reply = int((missing & evidence.is_reply_missing).sum())
+    return [f"{n_without_reply:,} of these rows have no reply either."] if n_without_reply else []
+
+
+def _questions_left(evidence: Evidence, missing: pd.Series) -> list[str]:
+    """A sentence about the questions on which all systems can be compared, if there are several systems."""
+    responses = evidence.responses
+    if len(evidence.systems) < 2 or "example_id" not in responses:
+        return []
+    is_incomplete = missing.groupby(responses["example_id"]).any()
+    n_complete = int((~is_incomplete).sum())
+    return [
+        f"{n_complete:,} of {len(is_incomplete):,} questions have a value in all rows. A comparison of two systems "
+        "with unpaired='drop' leaves out the questions on which one of them has no value."
+    ]
 
 
 @check(
@@ -57,23 +138,55 @@ def labels_of_different_kinds(evidence: Evidence) -> Iterator[Finding]:
     p_value, first, second, only_first, only_second, n_both = min(findings)
     if only_second > only_first:
         first, second, only_first, only_second = second, first, only_second, only_first
-    # For each system: answers that are rejected, of those that contain the reference.
+    # For each system: answers that are rejected, of the judged ones that contain the reference.
+    of_system = evidence.responses["system"]
     rejected_of_contained = {}
-    for system, (n_rejected, _) in count_by_system(evidence, is_rejected).items():
-        contains_of_system = contains[evidence.responses["system"] == system]
-        rejected_of_contained[system] = (n_rejected, int((contains_of_system == 1).sum()))
+    for system, judged in is_judged.groupby(of_system, sort=False):
+        n_rejected = int(is_rejected[judged.index].sum())
+        rejected_of_contained[system] = (n_rejected, int(judged.sum()))
+    pair_words = ""
+    if len(pairs) > 1:
+        pair_words = f"; of {len(pairs)} pairs of systems, this one has the smallest p-value"
+    lengths = evidence.responses["response"].map(
+        lambda text: len(tokens(text)) if isinstance(text, str) else np.nan
+    )
+    medians = lengths[is_judged].groupby(of_system).median()
+    n_rejected = int(is_rejected.sum())
     sentence = (
-        f"Of the answers that contain the reference, people call wrong: "
-        f"{counts_in_words(rejected_of_contained)}. On the {n_both:,} questions on which both {first} and "
-        f"{second} contain it, only {first} is called wrong {only_first} times and only {second} "
-        f"{only_second} times ({format_p_value(p_value)}), so the labels may differ in kind between the "
-        "systems."
+        f"People reject some of the judged answers that contain the reference: "
+        f"{counts_in_words(rejected_of_contained)}. On the {n_both:,} questions on which the answers of "
+        f"both {first} and {second} contain it, {number_of(only_first, 'time')} people reject {first} and "
+        f"accept {second}, and {number_of(only_second, 'time')} the reverse "
+        f"({format_p_value(p_value)}{pair_words}). "
+        "There are two explanations: people may have labelled the systems by different standards, or an "
+        'answer contains the reference by chance, as "2022" contains "2". In '
+        f"{_n_within_words(evidence, is_rejected):,} of the {n_rejected:,} rejected answers, the reference "
+        f"is only a part of a longer word or number. Long answers contain more by chance; the medians are "
+        f"{medians[first]:.0f} words ({first}) and {medians[second]:.0f} words ({second})."
     )
     # What the order of the systems would be if answers that contain the reference were right.
     repaired = people.where(~is_rejected, 1.0)
     effect = ORDER if evidence.changes_order(repaired) else SYSTEMS
     rows = evidence.rows_where(is_rejected)
     yield Finding(sentence, float(is_rejected.sum()), rows, effect, view_rows(name))
+
+
+def _n_within_words(evidence: Evidence, rows: pd.Series) -> int:
+    """Number of responses that contain a part of the reference only within longer words or numbers."""
+    frame = evidence.responses.loc[rows, ["response", "references"]]
+    n = 0
+    for response, reference in zip(frame["response"], frame["references"], strict=True):
+        words = _spaced(response)
+        parts = reference_parts(reference, can_be_blank=True)
+        # Each part needs one of its aliases.
+        has_all_parts = all(any(_spaced(alias) in words for alias in part) for part in parts)
+        n += not has_all_parts
+    return n
+
+
+def _spaced(text: str) -> str:
+    """The words of a text in small letters, with a space before and after each."""
+    return f" {' '.join(tokens(fold(text).lower()))} "
 
 
 def _by_question(evidence: Evidence, values: pd.Series) -> pd.DataFrame:

@@ -9,6 +9,8 @@ from scipy.special import betaln, chdtrc, gammaln
 
 from ragnb.cells import present
 from ragnb.metrics.record import METRICS
+from ragnb.metrics.references import listed
+from ragnb.numbers import enumeration
 from ragnb.reports.reviewing.checks import ALL, ALPHA, SYSTEMS, Finding, NotPossible, check
 from ragnb.reports.reviewing.evidence import Evidence, number_of, view_rows
 from ragnb.text import fold
@@ -111,8 +113,9 @@ def incomplete_references(evidence: Evidence) -> Iterator[Finding]:
         return
     sentence = (
         f"On {len(incomplete):,} of {question.nunique():,} questions, people accept the answers of two "
-        "systems or more, and none of the answers contains a reference. Metrics that look for the "
-        "reference call them wrong."
+        "systems or more, and none of the answers contains a reference. The references may lack an accepted "
+        "answer, or the answers word the reference differently, or people accept more than the reference "
+        "says. Metrics that look for the reference count all of these answers as wrong."
     )
     rows = evidence.rows_where(question.isin(incomplete))
     yield Finding(sentence, float(len(incomplete)), rows, SYSTEMS, view_rows(name))
@@ -170,9 +173,45 @@ def repeated_questions(evidence: Evidence) -> Iterator[Finding]:
     if repeated.empty:
         return
     repeated_texts = repeated.index.get_level_values("text")
-    sentence = (
-        f"{number_of(len(repeated), 'question')} with {int(repeated.sum()):,} ids: each counts several "
-        "times, and its rows are not independent."
-    )
+    sentences = [f"{number_of(len(repeated), 'question')} with {int(repeated.sum()):,} ids."]
+    different = _ids_with_different_references(evidence, texts, set(repeated_texts), id_column)
+    n_same = len(repeated) - len(different)
+    is_single = len(repeated) == 1
+    if different:
+        subject = "Its ids have" if is_single else f"The ids of {len(different):,} have"
+        such_as = "they are" if len(different) == 1 else "such as"
+        sentences.append(
+            f"{subject} different references ({such_as} {enumeration(different[0])}), so a question or a "
+            "reference may be in the wrong row: correct the data, or leave these questions out."
+        )
+    if n_same:
+        subject = "Its rows" if is_single else f"The rows of {n_same:,} with the same reference"
+        if n_same == len(repeated) > 1:
+            subject = "The rows of each"
+        sentences.append(f"{subject} count several times and are not independent.")
+    sentence = " ".join(sentences)
     rows = evidence.rows_where(texts.isin(set(repeated_texts)))
     yield Finding(sentence, float(len(repeated)), rows, ALL, view_rows(name))
+
+
+def _ids_with_different_references(
+    evidence: Evidence, texts: pd.Series, repeated: set[str], id_column: str
+) -> list[list[str]]:
+    """For each repeated question whose ids have no reference in common, its ids."""
+    if "references" not in evidence.responses:
+        return []
+    columns = [id_column, "references", *(["language"] if "language" in evidence.responses else [])]
+    frame = evidence.responses[columns].assign(text=texts)[texts.isin(repeated)]
+    different = []
+    for _, rows in frame.groupby(["text", *columns[2:]], sort=False):
+        references_of_id: dict[str, set[str]] = {}
+        for key, reference in zip(rows[id_column], rows["references"], strict=True):
+            aliases = [alias for part in listed(reference) for alias in listed(part)]
+            texts_of_aliases = [alias for alias in aliases if isinstance(alias, str)]
+            folded = {" ".join(fold(alias).lower().split()) for alias in texts_of_aliases}
+            references_of_id.setdefault(str(key), set()).update(folded)
+        with_references = [aliases for aliases in references_of_id.values() if aliases]
+        # Ids that share an accepted answer ask for the same thing.
+        if len(with_references) > 1 and not set.intersection(*with_references):
+            different.append(list(references_of_id))
+    return different

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import permutations
 
 import pandas as pd
 from scipy.special import bdtrc
 
 from ragnb.metrics.language import known_code, primary_code
 from ragnb.metrics.recognition import INVALID, REFUSED, outcome_and_why
-from ragnb.metrics.record import METRICS
+from ragnb.numbers import enumeration
 from ragnb.replies import reached_limit
 from ragnb.reports.reviewing.checks import ALL, ALPHA, ORDER, SYSTEMS, Finding, NotPossible, check
 from ragnb.reports.reviewing.evidence import (
@@ -16,18 +17,21 @@ from ragnb.reports.reviewing.evidence import (
     count_by_system,
     counts_in_words,
     number_of,
+    share_of,
     view_rows,
 )
+from ragnb.reports.reviewing.gaps import effect_of_gaps, explanation
 from ragnb.scoring.scores import score
-from ragnb.scoring.summaries import summarize
 from ragnb.text import fold
 
 # Characters at the beginning of a line of a prompt that show that a reply repeats the prompt.
 PROMPT_PIECE = 60
 # Smallest share of the prompts that contain a line of the instructions.
 INSTRUCTED = 0.5
-# NoMIRACL's two agreed replies.
+# The two replies that NoMIRACL's prompt offers: the passages contain an answer, or they do not.
 AGREED = ("answer is present", "don't know")
+# The rate that depends on what counts as an answer, and ragnb's default rule for this.
+HALLUCINATION, DEFAULT_RULE = "abstention.hallucination", "start"
 # Identification of a language errs in few texts of this length, and on short names it errs often.
 LEAST_LETTERS = 30
 # Share of responses whose language may be identified wrongly.
@@ -36,75 +40,36 @@ MISIDENTIFIED = 0.05
 IDENTIFIED = 200
 
 
-@check("missing replies", "Does every system have a value for every question?")
+@check("missing replies", "Does every system have a reply to every question?")
 def missing_replies(evidence: Evidence) -> Iterator[Finding]:
-    """Responses, or grades, that are missing."""
+    """Responses that are missing or blank."""
     name = "missing replies"
-    for column, is_missing in _missing_values(evidence).items():
-        counts = count_by_system(evidence, is_missing)
-        shares = [count / n for count, n in counts.values()]
-        value = "reply" if column == "response" else column
-        n_missing = number_of(int(is_missing.sum()), "row")
-        sentence = f"The {value} is missing in {n_missing}: {counts_in_words(counts)}."
-        # Shares that differ by less than one percentage point affect all systems alike.
-        effect = ALL if max(shares) - min(shares) < 0.01 else SYSTEMS
-        if effect == SYSTEMS and len(counts) > 1:
-            sentence += " The systems are then compared on different items."
-        if column == "response" and _bounds_overlap(evidence):
-            effect = ORDER
-            sentence += " If the missing replies were right, another system could be the best."
-        rows = evidence.rows_where(is_missing)
-        yield Finding(sentence, float(is_missing.sum()), rows, effect, view_rows(name))
-
-
-def _missing_values(evidence: Evidence) -> dict[str, pd.Series]:
-    """Column -> where its values are missing: the response or, without responses, each grade.
-
-    Only columns in which some values are missing and some are not. As for `Evidence.column`, a column
-    without any value is one that was not filled in, which says nothing about a system.
-    """
-    responses = evidence.responses
-    if "response" in responses:
-        columns = ["response"]
-    else:
-        columns = [
-            name
-            for name in responses
-            if name in ("grade", "score", "value", "verdict") or str(name).endswith("_grade")
-        ]
-    if not columns:
-        raise NotPossible("there is neither a response nor a grade")
-    missing = {}
-    for name in columns:
-        is_missing = responses[name].isna()
-        if name == "response":
-            is_missing |= responses[name].map(
-                lambda text: isinstance(text, str) and not text.strip()
+    if "response" not in evidence.responses:
+        raise NotPossible("the responses have no column response")
+    missing = evidence.is_reply_missing
+    # A column without any reply was not filled in, which says nothing about a system.
+    if not missing.any() or missing.all():
+        return
+    counts = count_by_system(evidence, missing)
+    sentence = (
+        f"The reply is missing or blank in {share_of(int(missing.sum()), len(missing), 'rows')}: "
+        f"{counts_in_words(counts)}."
+    )
+    effect, best_system = effect_of_gaps(evidence, missing)
+    if effect != ALL and len(counts) > 1:
+        sentence += (
+            " If a metric gives these rows no value, the means of the systems rest on different "
+            "questions."
+        )
+        if "answerable" in evidence.responses:
+            sentence += (
+                " With rule='nomiracl', such rows count as invalid, so all questions remain."
             )
-        is_filled_in_part = is_missing.any() and not is_missing.all()
-        if is_filled_in_part:
-            missing[name] = is_missing.astype(bool)
-    return missing
-
-
-def _bounds_overlap(evidence: Evidence) -> bool:
-    """Whether another system could be the best if all missing scores were right or wrong.
-
-    ``worst_low`` and ``worst_high`` are the means of a system if its missing scores all have the lowest or
-    the highest possible value.
-    """
-    try:
-        scores = evidence.main_scores
-    except NotPossible:
-        return False
-    if len(evidence.order) < 2:
-        return False
-    bounds = summarize(scores, by="system", cluster=evidence.unit).set_index("system")
-    best, *others = evidence.order
-    metric = METRICS.get(scores["metric"].iloc[0])
-    if metric is not None and not metric.higher_is_better:
-        return bool((bounds.loc[others, "worst_low"] < bounds.loc[best, "worst_high"]).any())
-    return bool((bounds.loc[others, "worst_high"] > bounds.loc[best, "worst_low"]).any())
+    why = explanation(evidence, missing)
+    sentence = " ".join(filter(None, [sentence, best_system, why.sentence if why else ""]))
+    call = why.next_call if why else ""
+    rows = evidence.rows_where(missing)
+    yield Finding(sentence, float(missing.sum()), rows, effect, call or view_rows(name))
 
 
 @check("cut-off replies", "Did a reply end because it reached its largest number of tokens?")
@@ -117,8 +82,8 @@ def cut_off_replies(evidence: Evidence) -> Iterator[Finding]:
         return
     counts = count_by_system(evidence, is_cut)
     sentence = (
-        f"The largest number of tokens cut off {number_of(int(is_cut.sum()), 'reply', 'replies')}, which "
-        f"may lack the end of the answer: {counts_in_words(counts)}."
+        f"{number_of(int(is_cut.sum()), 'reply', 'replies')} of {len(is_cut):,} reached the largest number "
+        f"of tokens and may lack the end of the answer: {counts_in_words(counts)}."
     )
     effect = SYSTEMS if len({count / n for count, n in counts.values()}) > 1 else ALL
     yield Finding(
@@ -144,16 +109,21 @@ def echoed_prompts(evidence: Evidence) -> Iterator[Finding]:
     is_echo |= has_both
     if has_both.any():
         descriptions.append(
-            f"contain both agreed replies, “{AGREED[0]}” and “{AGREED[1]}”, as the prompt does"
+            f"contain both replies that NoMIRACL's prompt offers, “{AGREED[0]}” and “{AGREED[1]}”"
         )
     if not is_echo.any():
         return
     counts = count_by_system(evidence, is_echo)
-    sentence = f"Replies that {' or '.join(descriptions)}: {int(is_echo.sum()):,} ({counts_in_words(counts)})."
+    total = share_of(int(is_echo.sum()), len(is_echo), "replies")
+    sentence = (
+        f"{total} {' or '.join(descriptions)}, so they repeat the prompt instead of answering: "
+        f"{counts_in_words(counts)}."
+    )
     n_refusals = _refusals_among(texts[has_both])
     if n_refusals:
         sentence += (
-            f" A rule that looks for “{AGREED[1]}” counts {n_refusals:,} of them as refusals."
+            f" With rule='anywhere', which looks for “{AGREED[1]}”, {n_refusals:,} of them count as "
+            "refusals."
         )
     rows = evidence.rows_where(is_echo)
     yield Finding(sentence, float(is_echo.sum()), rows, SYSTEMS, view_rows(name))
@@ -227,10 +197,10 @@ def _refusals_among(texts: pd.Series) -> int:
     return outcomes.count(REFUSED)
 
 
-@check("unreadable replies", "Is a reply neither of the two agreed ones?")
+@check("unreadable replies", "Is a reply neither of the two that the prompt offers?")
 def unreadable_replies(evidence: Evidence) -> Iterator[Finding]:
     """Replies that NoMIRACL's rule reads neither as an answer nor as a refusal."""
-    column = evidence.column("answerable")
+    evidence.column("answerable")
     evidence.column("response")
     responses = evidence.responses
     is_reply = responses["response"].notna()
@@ -241,18 +211,91 @@ def unreadable_replies(evidence: Evidence) -> Iterator[Finding]:
     is_invalid = pd.Series([outcome == INVALID for outcome in outcomes], responses.index)
     # The rule of NoMIRACL would then call ordinary answers invalid.
     if is_invalid[is_reply].mean() > 0.5:
-        raise NotPossible("most replies are free text, without agreed forms to read")
+        raise NotPossible("most replies are free text, not one of two replies that a prompt offers")
     if not is_invalid.any():
         return
     counts = count_by_system(evidence, is_invalid)
+    total = share_of(int(is_invalid.sum()), len(is_invalid), "replies")
     sentence = (
-        f"Replies that are neither of the two agreed ones: {int(is_invalid.sum()):,} "
-        f"({counts_in_words(counts)}). Whether they count as answers decides the rates that use "
-        f"{column!r}, such as the rate of hallucinations."
+        f"{total} cannot be read as one of the two that NoMIRACL's prompt offers, “Yes, answer is present” "
+        f"or “I don't know”: {counts_in_words(counts)}. "
+        f"{_kinds_of_invalid(evidence, is_invalid)}"
     )
+    effect, on_rates = _effect_on_hallucinations(evidence)
     rows = evidence.rows_where(is_invalid)
     call = "ragnb.abstention_report(responses, rule='nomiracl')"
-    yield Finding(sentence, float(is_invalid.sum()), rows, SYSTEMS, call)
+    yield Finding(f"{sentence} {on_rates}", float(is_invalid.sum()), rows, effect, call)
+
+
+def _kinds_of_invalid(evidence: Evidence, is_invalid: pd.Series) -> str:
+    """How many of the unreadable replies are blank, contain both of the offered replies, or neither."""
+    answers, refuses = _agreed_replies(evidence)
+    is_blank = evidence.is_reply_missing
+    kinds = {
+        "contain both (see echoed prompts)": is_invalid & answers & refuses,
+        "contain one of them in other words": is_invalid & (answers ^ refuses),
+        "contain neither": is_invalid & ~answers & ~refuses & ~is_blank,
+        "are blank": is_invalid & is_blank,
+    }
+    texts = [f"{int(rows.sum()):,} {words}" for words, rows in kinds.items() if rows.any()]
+    return f"Of these, {enumeration(texts)}."
+
+
+def _effect_on_hallucinations(evidence: Evidence) -> tuple[str, str]:
+    """What the rule for refusals does to the rate of hallucinations, as an effect and in words."""
+    rates = {}
+    for rule in (DEFAULT_RULE, "nomiracl"):
+        scores = score(evidence.responses, HALLUCINATION, rule=rule)
+        cells = scores.get("system", pd.Series("the responses", scores.index))
+        rates[rule] = scores["value"].groupby(cells, sort=False).mean()
+    table = pd.DataFrame(rates).dropna()
+    if table.empty:
+        # No question is unanswerable, so nothing can be hallucinated.
+        return (
+            SYSTEMS,
+            "No unanswerable question has a score, so there is no rate of hallucinations.",
+        )
+    before, after = table[DEFAULT_RULE], table["nomiracl"]
+    # The three systems whose rate changes most.
+    changed = (before - after).abs().sort_values(ascending=False, kind="stable").head(3)
+    changes = [
+        f"{system} {before[system]:.3f} and {after[system]:.3f}"
+        for system in changed.index
+        if changed[system] > 0
+    ]
+    if not changes:
+        return SYSTEMS, (
+            f"The rate of hallucinations is the same with rule={DEFAULT_RULE!r} and rule='nomiracl'."
+        )
+    sentence = (
+        "These replies change the rate of hallucinations, which is the share of the unanswerable questions that a "
+        f"system answers. With rule={DEFAULT_RULE!r} (the default), they count as "
+        "answers unless they begin with a refusal; with rule='nomiracl', they are neither answers nor "
+        f"refusals. The rates with the two rules are: {'; '.join(changes)}"
+    )
+    n_more = int(((before - after).abs() > 0).sum()) - len(changes)
+    sentence += f"; {number_of(n_more, 'more system')} changed less." if n_more else "."
+    reversed_pairs = [
+        (first, second)
+        for first, second in permutations(table.index, 2)
+        if before[first] > before[second] and after[first] < after[second]
+    ]
+    if not reversed_pairs:
+        return SYSTEMS, f"{sentence} The order of the systems is the same."
+    # The example is the best system, by the default rule, that another one overtakes, and of the systems that
+    # overtake it the one that does so by most.
+    first, second = min(
+        reversed_pairs, key=lambda pair: (before[pair[1]], after[pair[0]] - after[pair[1]])
+    )
+    n_pairs = len(table) * (len(table) - 1) // 2
+    sentence += (
+        f" {len(reversed_pairs)} of {number_of(n_pairs, 'pair')} of systems change order: {first} has "
+        f"more hallucinations than {second} with rule={DEFAULT_RULE!r} ({before[first]:.3f} and "
+        f"{before[second]:.3f}) and fewer with rule='nomiracl' ({after[first]:.3f} and "
+        f"{after[second]:.3f}). A low rate with rule='nomiracl' can mean that a system ignores the "
+        "requested form, so report the share of invalid replies next to it."
+    )
+    return ORDER, sentence
 
 
 @check("other languages", "Are answers in the language of their question?", is_test=True)
@@ -262,7 +305,9 @@ def other_languages(evidence: Evidence) -> Iterator[Finding]:
     evidence.column("language")
     evidence.column("response")
     if _are_agreed(_agreed_replies(evidence)):
-        raise NotPossible("most replies are agreed formulas, which are the same in all languages")
+        raise NotPossible(
+            "not tested, because most replies are fixed phrases that a prompt requests"
+        )
     responses = evidence.responses
     by = [column for column in ("system", "language") if column in responses]
     n_letters = responses["response"].map(lambda text: len(text) if isinstance(text, str) else 0)

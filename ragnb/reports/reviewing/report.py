@@ -5,6 +5,7 @@ from itertools import chain
 from textwrap import fill
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
@@ -15,14 +16,22 @@ from ragnb.markup import Markup, tag
 from ragnb.metrics.words import metric_words
 from ragnb.reports.frames import Report
 from ragnb.reports.reviewing import design, labels, questions, replies
-from ragnb.reports.reviewing.checks import CHECKS, EFFECTS, Check, Finding, NotPossible
+from ragnb.reports.reviewing.checks import CHECKS, EFFECTS, SYSTEMS, Check, Finding, NotPossible
 from ragnb.reports.reviewing.design import ORDER_BY_DEFINITION
-from ragnb.reports.reviewing.evidence import Evidence, main_metric_of
+from ragnb.reports.reviewing.evidence import Evidence, count_by_system, main_metric_of
 
 # Imported so that they register their checks. The checks are reported in the order of these modules,
 # whichever of them was imported first.
 _MODULES = [module.__name__ for module in (design, labels, questions, replies)]
 CHECKS.sort(key=lambda check: _MODULES.index(check.find.__module__))
+# What the names in the calls mean.
+LEGENDS = {
+    "ragnb.review(responses)": "responses is the frame that you reviewed",
+    "ragnb.review(responses, scores)": "responses and scores are the frames that you passed",
+    "ragnb.review(scores)": "responses and scores are both the frame that you reviewed",
+}
+VIEW = "ragnb.view("
+LEGEND_OF_VIEW = "ragnb.view shows the rows in a notebook; in a terminal, print the frame in its parentheses instead."
 _COLUMNS = ["check", "finding", "number", "rows", "next_call", "effect"]
 
 
@@ -44,12 +53,15 @@ class Review(Report):
         The checks that could not be made: ``check, question, reason``.
     main_metric
         Name of the metric by which the systems are ordered; empty if there is none.
+    call
+        The call that made this review, as code.
     """
 
     findings: pd.DataFrame
     without_finding: pd.DataFrame
     not_made: pd.DataFrame
     main_metric: str = ""
+    call: str = "ragnb.review(responses)"
 
     def rows_of(self, check: str) -> list[Any]:
         """Index labels of the responses that a finding shows.
@@ -71,7 +83,8 @@ class Review(Report):
         n_findings = len(self.findings)
         n_made = n_checks(self.findings) + len(self.without_finding)
         findings = "1 finding" if n_findings == 1 else f"{n_findings or 'No'} findings"
-        headline = f"{findings} in {n_made} checks; {len(self.not_made)} could not be made"
+        checks = "1 check" if n_made == 1 else f"{n_made} checks"
+        headline = f"{findings} in {checks}; {len(self.not_made)} more checks could not be made"
         if self.main_metric:
             headline += f". Main metric: {metric_words(self.main_metric)}"
         return headline
@@ -88,10 +101,10 @@ class Review(Report):
     def _other_parts(self) -> list[tuple[str, list[str]]]:
         """What follows the findings: headings with their lines."""
         gaps = [
-            f"{reason}: {', '.join(rows['check'])}"
+            f"{', '.join(rows['check'])}: {reason}"
             for reason, rows in self.not_made.groupby("reason", sort=False)
         ]
-        parts = [("No finding", self._without_finding()), ("Not checked, because", gaps)]
+        parts = [("No finding", self._without_finding()), ("Not checked", gaps)]
         return [(heading, lines) for heading, lines in parts if lines]
 
     def _without_finding(self) -> list[str]:
@@ -107,13 +120,28 @@ class Review(Report):
             )
         return lines
 
+    def _legend(self) -> list[str]:
+        """What the names in the calls mean, if there are calls."""
+        calls = [call for call in self.findings["next_call"] if call]
+        if not calls:
+            return []
+        lines = [f"In these calls, {LEGENDS[self.call]}, and review = {self.call}."]
+        if any(call.startswith(VIEW) for call in calls):
+            lines.append(LEGEND_OF_VIEW)
+        return lines
+
     def __repr__(self) -> str:
-        parts = []
-        for heading, rows in self._findings_by_effect():
-            lines = [f"{row['check']}: {row['finding']} Next: {row['next_call']}" for row in rows]
-            parts.append((heading, lines))
         texts = [self._headline()]
-        for heading, lines in [*parts, *self._other_parts()]:
+        for heading, rows in self._findings_by_effect():
+            texts.append(f"\n{heading}")
+            for row in rows:
+                texts.append(_as_item(f"{row['check']}: {row['finding']}"))
+                if row["next_call"]:
+                    texts.append(_wrapped(f"Next: {row['next_call']}", "    ", "        "))
+        legend = self._legend()
+        if legend:
+            texts += ["", *(_wrapped(line) for line in legend)]
+        for heading, lines in self._other_parts():
             texts.append(f"\n{heading}")
             texts += [_as_item(line) for line in lines]
         return "\n".join(texts)
@@ -126,6 +154,7 @@ class Review(Report):
                 name = tag("b", f"{row['check']}: ")
                 items.append(tag("li", name, f"{row['finding']} ", tag("code", row["next_call"])))
             parts += [tag("p", heading), tag("ul", *items)]
+        parts += [tag("p", line) for line in self._legend()]
         for heading, lines in self._other_parts():
             parts += [tag("p", heading), tag("ul", *(tag("li", line) for line in lines))]
         return framed(*parts)
@@ -133,7 +162,19 @@ class Review(Report):
 
 def _as_item(line: str) -> str:
     """A line of a list, as text of 100 columns."""
-    return fill(line, 100, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
+    return _wrapped(line, "  - ", "    ")
+
+
+def _wrapped(line: str, first_indent: str = "", next_indent: str = "") -> str:
+    """A line as text of 100 columns."""
+    return fill(
+        line,
+        100,
+        initial_indent=first_indent,
+        subsequent_indent=next_indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
 
 
 def n_checks(findings: pd.DataFrame) -> int:
@@ -186,12 +227,15 @@ def review(
     >>> answers = ["Oslo", "Oslo", None, "Oslo"]
     >>> frame = pd.DataFrame({"example_id": ["q1", "q2"] * 2, "system": ["a", "a", "b", "b"],
     ...                       "response": answers, "references": "Oslo"})
-    >>> ragnb.review(frame).findings.set_index("check")["finding"]["missing replies"]
-    'The reply is missing in 1 row: b 1 of 2. The systems are then compared on different items.'
+    >>> review = ragnb.review(frame)
+    >>> review.findings[["check", "number", "rows"]].values.tolist()
+    [['undecided order', nan, []], ['missing replies', 1.0, [2]]]
     """
     require_frame(responses, "review")
+    call = "ragnb.review(responses)" if scores is None else "ragnb.review(responses, scores)"
     if scores is None and {"metric", "value"} <= {*responses.columns} and len(responses):
         scores = responses
+        call = "ragnb.review(scores)"
         # The rows under review are those of the main metric.
         responses = responses[responses["metric"] == main_metric_of(scores)]
     if scores is not None:
@@ -201,6 +245,7 @@ def review(
     has_scores = scores is not None and len(scores) > 0
     evidence = Evidence(responses, scores if has_scores else None, confidence_level)
     findings: list[dict[str, Any]] = []
+    importances: list[float] = []
     without_finding: list[dict[str, Any]] = []
     not_made: list[dict[str, Any]] = []
     for check in CHECKS:
@@ -214,9 +259,16 @@ def review(
             continue
         if not findings_of_check:
             without_finding.append(name_and_question | {"false_findings": check.false_findings})
-        findings += [_row(check, finding, responses.index) for finding in findings_of_check]
-    # The order of the checks remains within each effect.
-    findings.sort(key=lambda row: EFFECTS.index(row["effect"]))
+        for finding in findings_of_check:
+            findings.append(_row(check, finding, responses.index))
+            importances.append(_importance(evidence, finding))
+    # The worst effect comes first, and within each effect the most important finding. The order of the
+    # checks remains for findings that are equally important.
+    order = sorted(
+        range(len(findings)),
+        key=lambda number: (EFFECTS.index(findings[number]["effect"]), -importances[number]),
+    )
+    findings = [findings[number] for number in order]
     return Review(
         findings=pd.DataFrame(findings, columns=_COLUMNS),
         without_finding=pd.DataFrame(
@@ -224,6 +276,7 @@ def review(
         ),
         not_made=pd.DataFrame(not_made, columns=["check", "question", "reason"]),
         main_metric=_main_metric(evidence),
+        call=call,
     )
 
 
@@ -233,6 +286,22 @@ def _main_metric(evidence: Evidence) -> str:
         return str(evidence.main_scores["metric"].iloc[0])
     except (InputError, NotPossible, IndexError):
         return ""
+
+
+def _importance(evidence: Evidence, finding: Finding) -> float:
+    """How important a finding is among those with the same effect, between 0 and 1.
+
+    If it affects systems differently, this is the largest difference between the shares of their responses
+    that show it. Otherwise it is the share of all responses, which is 1 if it concerns all.
+    """
+    if not finding.rows:
+        return 1.0
+    shows_it = np.zeros(len(evidence.responses), dtype=bool)
+    shows_it[list(finding.rows)] = True
+    if finding.effect == SYSTEMS:
+        shares = [count / n for count, n in count_by_system(evidence, shows_it).values()]
+        return max(shares) - min(shares)
+    return float(shows_it.mean())
 
 
 def _row(check: Check, finding: Finding, index: pd.Index) -> dict[str, Any]:
