@@ -417,7 +417,9 @@ def tag_judge_report(
         `judged` has no ``judged_tags``, the labels are of several people or have no tags, or the judge read none of the
         responses.
     """
-    require_columns(judged, ["judged_tags"], "tag_judge_report")
+    # Responses may lack the column of the default, but not a column that the user names.
+    columns_of_user = [] if clusters == "example_id" else column_names(clusters)
+    require_columns(judged, ["judged_tags", *columns_of_user], "tag_judge_report")
     frames = [labels if isinstance(labels, pd.DataFrame) else read_labels(labels)]
     task = common_task(frames)
     readers = _joined_by_reader(judged, frames, task, id)
@@ -467,6 +469,7 @@ def _measures_of_judge(
         judge=_JUDGE,
         label=_PERSON,
         by=[],
+        # Without the column of the default, the responses are independent units.
         clusters=clusters if clusters in frame else None,
         confidence_level=level,
     )
@@ -613,7 +616,7 @@ def _agreement(
     groups = [(f"{names[0]} - {name}", [names[0], name]) for name in names[1:]]
     if len(names) > 2:
         groups.append(("all", names))
-    units = _units(readers, cluster)
+    clusters = _clusters(readers, cluster)
     rows: list[dict[str, Any]] = []
     for pair, members in groups:
         items = [
@@ -621,7 +624,7 @@ def _agreement(
             for item in dict.fromkeys(item for name in members for item in tags_by_reader[name])
             if sum(item in tags_by_reader[name] for name in members) >= 2
         ]
-        codes = None if units is None else units[items].to_numpy()
+        cluster_of_row = None if clusters is None else clusters[items].to_numpy()
         for tag_name in tags:
             ratings = np.array(
                 [
@@ -637,7 +640,7 @@ def _agreement(
                 "n_either": int(has_tag.any(axis=1).sum()),
                 "n": len(items),
             }
-            for metric, interval in agreement_intervals(ratings, codes, level).items():
+            for metric, interval in agreement_intervals(ratings, cluster_of_row, level).items():
                 about = {"tag": tag_name, "pair": pair, "metric": metric}
                 rows.append(about | interval_columns(interval) | counts)
     return as_frame(rows)
@@ -648,7 +651,7 @@ def _rating(tags: Sequence[str] | None, tag_name: str) -> float:
     return float("nan") if tags is None else float(tag_name in tags)
 
 
-def _units(readers: dict[str, pd.DataFrame], cluster: str | None) -> pd.Series | None:
+def _clusters(readers: dict[str, pd.DataFrame], cluster: str | None) -> pd.Series | None:
     """A number for the cluster of each item; None if each item is one unit."""
     rows = pd.concat(readers.values()).drop_duplicates(_ITEM)
     if cluster is None and "example_id" in rows and rows["example_id"].duplicated().any():

@@ -125,9 +125,10 @@ def trace_section(
 def _unsupported(row: Mapping[str, Any], support: list[Any], variant: str) -> list[str]:
     """Keys of the response sentences that are not supported under a definition."""
     if variant == "guide":
+        # The guide has no list of unsupported sentences, so that of the row is not used (None).
         return unsupported_sentences(support, None, variant=variant)
-    stated = present(row.get("unsupported_response_sentence_keys"))
-    return list(dict.fromkeys(unsupported_sentences(support, stated, variant=variant)))
+    unsupported_keys = present(row.get("unsupported_response_sentence_keys"))
+    return list(dict.fromkeys(unsupported_sentences(support, unsupported_keys, variant=variant)))
 
 
 def _numbers(
@@ -181,11 +182,11 @@ def _statement(
         if str(entry.get("response_sentence_key")) != key:
             continue
         verdict += GLYPHS[flag_of(entry.get("fully_supported"))]
-        stated = present(entry.get("supporting_sentence_keys"))
-        if stated is None:
+        supporting_keys = present(entry.get("supporting_sentence_keys"))
+        if supporting_keys is None:
             descriptions.append("no supporting keys given")
             continue
-        keys = as_keys(stated)
+        keys = as_keys(supporting_keys)
         supporting |= {*keys}
         names = " ".join(_key_name(key, ids) for key in keys)
         descriptions.append(f"supported by {names or 'nothing'}")

@@ -191,6 +191,10 @@ def test_what_cannot_be_compared_is_refused():
         tag_judge_report(responses, both, id="example_id")
     with pytest.raises(InputError, match="judged_tags"):
         tag_judge_report(responses.drop(columns="judged_tags"), labels, id="example_id")
+    # A misspelled name must not mean that the responses are independent.
+    responses, labels = read_by_both()
+    with pytest.raises(InputError, match="clusterz"):
+        tag_judge_report(responses, labels, id="example_id", clusters="clusterz")
 
 
 def test_the_top_level_has_the_call():
