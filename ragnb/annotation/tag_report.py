@@ -397,7 +397,8 @@ def tag_judge_report(
     id
         Column or columns that identify a row; by default those that the log names.
     clusters
-        Column that names the independent units; see `ragnb.judge_report`.
+        Column that names the independent units; see `ragnb.judge_report`. Responses without the default column are
+        independent.
     confidence_level
         Nominal coverage of the intervals, in (0, 1).
 
