@@ -127,19 +127,28 @@ def test_a_column_that_explains_missing_values_is_named_with_a_call_that_leaves_
     frame["odd"] = number % 2 == 1
     missing = frame["verdict"].isna()
     why = explanation(Evidence(frame, None, 0.95), missing)
-    assert why.sentence == ("All 20 rows have unusable = True, as do 2 of the other 180 rows.")
+    assert why.sentence == (
+        "All 20 rows have unusable = True, as do 2 of the other 180 rows. The next "
+        "call leaves out these 22 rows."
+    )
     (finding,) = findings(frame, "missing labels")
     assert finding.next_call == "ragnb.review(responses[~responses['unusable']])"
-    left = eval(finding.next_call, {"ragnb": ragnb, "responses": frame})
-    assert "missing labels" not in set(left.findings["check"])
+    result = eval(finding.next_call, {"ragnb": ragnb, "responses": frame})
+    assert "missing labels" not in set(result.findings["check"])
     # The opposite column, with a missing value, so that its type is not bool.
     opposite = frame.drop(columns="unusable").assign(usable=(~frame["unusable"]).astype(object))
     opposite.loc[number == 5, "usable"] = None
     (finding,) = findings(opposite, "missing labels")
-    assert finding.next_call == "ragnb.review(responses[~responses['usable'].eq(False)])"
+    assert finding.next_call == "ragnb.review(responses[~responses['usable'].isin([False])])"
     responses = opposite
-    kept = eval(finding.next_call.removeprefix("ragnb.review(")[:-1], {"responses": responses})
-    assert kept["example_id"].nunique() == 89
+    remaining = eval(finding.next_call.removeprefix("ragnb.review(")[:-1], {"responses": responses})
+    assert remaining["example_id"].nunique() == 89
+    # A nullable type, whose missing value is neither true nor false.
+    nullable = opposite.astype({"usable": "boolean"})
+    (finding,) = findings(nullable, "missing labels")
+    assert finding.next_call == "ragnb.review(responses[~responses['usable'].isin([False])])"
+    remaining = nullable[~nullable["usable"].isin([False])]
+    assert remaining["example_id"].nunique() == 89
 
 
 def test_a_column_that_differs_between_systems_explains_without_a_call():
@@ -281,6 +290,9 @@ def test_unreadable_replies_that_change_no_order_affect_systems_differently():
     assert finding.sentence.endswith("The order of the systems is the same.")
     (finding,) = findings(frame.assign(answerable=True), "unreadable replies")
     assert "there is no rate of hallucinations" in finding.sentence
+    (finding,) = findings(frame.assign(answerable="perhaps"), "unreadable replies")
+    assert "The rate of hallucinations cannot be computed" in finding.sentence
+    assert finding.number == 4
 
 
 def test_the_number_of_definitions_is_that_of_compare_definitions():
@@ -346,8 +358,8 @@ def test_the_calls_of_a_comparison_drop_questions_only_if_some_have_no_score():
     assert "unpaired='drop'" in finding.next_call
     # Rows 1 and 301 are the same question.
     assert "over the 298 of 300 questions on which both have a score." in finding.sentence
-    for responses, call in ((missing, finding.next_call),):
-        eval(call, {"ragnb": ragnb, "responses": responses})
+    assert "Over all of their scores, " in finding.sentence
+    eval(finding.next_call, {"ragnb": ragnb, "responses": missing})
 
 
 def test_the_difference_of_the_best_two_has_a_sign_and_points():

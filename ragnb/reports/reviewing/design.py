@@ -122,7 +122,7 @@ def _pairs_in_words(pairs: pd.DataFrame) -> str:
         return ""
     names = [f"{row['system']} and {row['baseline']}" for row in pairs.to_dict("records")]
     n_more = len(names) - MOST_PAIRS
-    return f" ({'; '.join(names[:MOST_PAIRS])}{f'; {n_more} more' if n_more > 0 else ''})"
+    return f" ({'; '.join(names[:MOST_PAIRS])}{f'; and {n_more} more' if n_more > 0 else ''})"
 
 
 def _better_under(pair: dict[Any, Any]) -> str:
@@ -142,7 +142,9 @@ def _lengths_in_words(evidence: Evidence, pair: dict[Any, Any]) -> str:
     medians = {}
     for system in (pair["system"], pair["baseline"]):
         texts = responses.loc[responses["system"] == system, "response"]
-        medians[system] = np.median([len(tokens(text)) for text in texts if isinstance(text, str)])
+        lengths = [len(tokens(text)) for text in texts if isinstance(text, str)]
+        # Without answers there is no median, and nan is not below the other one.
+        medians[system] = np.median(lengths) if lengths else np.nan
     # The metrics under which each system is better, and whether they count extra words as errors.
     for system, other, better, worse in (
         (pair["system"], pair["baseline"], *(pair[f"{side}_under"] for side in SIDES)),
@@ -321,6 +323,12 @@ def undecided_order(evidence: Evidence) -> Iterator[Finding]:
     n_all = best["n_pairs"] + best["n_dropped"]
     items = _items_in_words(evidence, best["n_pairs"], n_all)
     sentence += f", over {items}."
+    if best["n_dropped"]:
+        means = evidence.main_scores.groupby("system")["value"].mean()
+        sentence += (
+            f" Over all of their scores, {first} has a mean of {means[first]:.3f} and {second} of "
+            f"{means[second]:.3f}."
+        )
     if np.isfinite(best["mde"]):
         points = f" ({100 * best['mde']:.1f} points)" if evidence.has_binary_scores else ""
         sentence += (

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import fisher_exact
 
-from ragnb.cells import is_missing
 from ragnb.metrics.record import METRICS
 from ragnb.metrics.words import metric_words
 from ragnb.reports.reviewing.checks import ALL, ALPHA, ORDER, SYSTEMS, NotPossible
@@ -56,7 +55,8 @@ def explanation(evidence: Evidence, missing: pd.Series) -> Explanation | None:
     n_missing, n_others = int(missing.sum()), int((~missing).sum())
     for name, flags in columns.items():
         for value in (True, False):
-            has_value = flags == value
+            # A missing flag is neither.
+            has_value = flags.isin([value])
             n_explained = int((has_value & missing).sum())
             n_others_with_value = int((has_value & ~missing).sum())
             is_explained = n_explained >= ALMOST_ALL * n_missing
@@ -85,6 +85,8 @@ def explanation(evidence: Evidence, missing: pd.Series) -> Explanation | None:
         sentence = f"{rows} rows have {name} = {value}, and none of the other {n_others:,} rows."
     if not _is_of_question(evidence, columns[name]):
         return Explanation(sentence, "")
+    n_left_out = n_explained + n_others_with_value
+    sentence += f" The next call leaves out these {n_left_out:,} rows."
     return Explanation(sentence, _call_without(evidence.responses[name], value))
 
 
@@ -98,10 +100,7 @@ def _boolean_columns(evidence: Evidence) -> dict[str, pd.Series]:
             continue
         values = responses[name]
         if values.dtype == object:
-            are_flags = values.map(lambda value: isinstance(value, bool | np.bool_)).any()
-            are_flags &= values.map(
-                lambda value: isinstance(value, bool | np.bool_) or is_missing(value)
-            ).all()
+            are_flags = all(isinstance(value, bool | np.bool_) for value in values.dropna())
         else:
             are_flags = pd.api.types.is_bool_dtype(values.dtype)
         if are_flags and values.nunique() > 1:
@@ -124,7 +123,7 @@ def _call_without(values: pd.Series, value: bool) -> str:
         condition = f"~{column}" if value else column
     else:
         # A missing value in the column is not this value, so its row remains.
-        condition = f"~{column}.eq({value})"
+        condition = f"~{column}.isin([{value}])"
     return f"ragnb.review(responses[{condition}])"
 
 
@@ -137,7 +136,9 @@ def effect_of_gaps(evidence: Evidence, missing: pd.Series) -> tuple[str, str]:
     The sentence is empty if no score depends on these values.
     """
     shares = [count / n for count, n in count_by_system(evidence, missing).values()]
-    effect = ALL if max(shares) - min(shares) < SAME_SHARE else SYSTEMS
+    # Without any name of a system, there are no shares.
+    spread = max(shares, default=0.0) - min(shares, default=0.0)
+    effect = ALL if spread < SAME_SHARE else SYSTEMS
     sentence, can_change = _best_systems(evidence, missing)
     return (ORDER if can_change else effect), sentence
 

@@ -7,6 +7,7 @@ from itertools import permutations
 import pandas as pd
 from scipy.special import bdtrc
 
+from ragnb.errors import InputError
 from ragnb.metrics.language import known_code, primary_code
 from ragnb.metrics.recognition import INVALID, REFUSED, outcome_and_why
 from ragnb.numbers import enumeration
@@ -245,7 +246,11 @@ def _effect_on_hallucinations(evidence: Evidence) -> tuple[str, str]:
     """What the rule for refusals does to the rate of hallucinations, as an effect and in words."""
     rates = {}
     for rule in (DEFAULT_RULE, "nomiracl"):
-        scores = score(evidence.responses, HALLUCINATION, rule=rule)
+        try:
+            scores = score(evidence.responses, HALLUCINATION, rule=rule)
+        except InputError as error:
+            # A label of `answerable` may be another word.
+            return SYSTEMS, f"The rate of hallucinations cannot be computed ({error})."
         cells = scores.get("system", pd.Series("the responses", scores.index))
         rates[rule] = scores["value"].groupby(cells, sort=False).mean()
     table = pd.DataFrame(rates).dropna()

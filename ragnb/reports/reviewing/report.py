@@ -300,7 +300,7 @@ def _importance(evidence: Evidence, finding: Finding) -> float:
     shows_it[list(finding.rows)] = True
     if finding.effect == SYSTEMS:
         shares = [count / n for count, n in count_by_system(evidence, shows_it).values()]
-        return max(shares) - min(shares)
+        return max(shares, default=0.0) - min(shares, default=0.0)
     return float(shows_it.mean())
 
 
