@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ragnb.columns import require_columns
 from ragnb.datasets.packaged_studies import load_study
@@ -21,6 +22,15 @@ def three_systems() -> tuple[Any]:
     return (abstention_report(study[study["system"].isin(systems)]),)
 
 
+def _invalid(systems: pd.DataFrame, kind: str) -> pd.Series:
+    """The share of the replies to ``kind`` questions that are neither answers nor refusals."""
+    invalid = f"{kind}_invalid"
+    if invalid not in systems:
+        return pd.Series(0.0, index=systems.index)
+    counts = systems[[f"{kind}_answered", f"{kind}_refused", invalid]]
+    return counts[invalid] / counts.sum(axis=1)
+
+
 @explorable(
     "mix",
     question="Which system decides correctly most often?",
@@ -33,15 +43,15 @@ def mix(report: Any) -> Scene:
     """Return the scene of the systems of a report that have questions of both kinds."""
     columns = ["system", "hallucination", "over_refusal"]
     require_columns(report, columns, "explore", unique=["system"])
-    systems = report[columns].dropna()
+    systems = report.dropna(subset=columns)
     if systems.empty:
         raise InputError(
             "explore needs a system with answerable and unanswerable questions, got none"
         )
     names = systems["system"].map(str).tolist()
     # Right decisions: answers to answerable questions, and refusals of the others.
-    answered = 1 - systems["over_refusal"].to_numpy(float)
-    refused = 1 - systems["hallucination"].to_numpy(float)
+    answered = 1 - (systems["over_refusal"] + _invalid(systems, "answerable")).to_numpy(float)
+    refused = 1 - (systems["hallucination"] + _invalid(systems, "unanswerable")).to_numpy(float)
 
     # A name is at the right end of its line: below it if the line falls, else above it.
     offsets = np.where(answered > refused, -0.07, 0.03)

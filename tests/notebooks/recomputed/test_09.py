@@ -1,59 +1,83 @@
 """Numbers of notebook 09, computed from its rankings and recorded replies by hand."""
 
+import json
+from collections import Counter
+from itertools import product
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
+import regex
 from notebooks.by_hand import cluster_interval, contains, rate
 from notebooks.printed import follow, printed
 from scipy import stats
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.preprocessing import normalize
 
 import ragnb
-from ragnb.experiments import recorded_ranking, recorded_responses
+from ragnb.experiments import recorded_embedding, recorded_responses
+
+FIGURES = Path(__file__).parents[3] / "figures"
 
 DISCOUNT = 1 / np.log2([2, 3, 4])
 
 
+def bm25(questions, passages, k1=1.2, b=0.75):
+    """The equation of the notebook, for words of letters, marks and digits, and single Chinese characters."""
+    split = [
+        regex.findall(r"\p{Han}|[\p{L}\p{M}\p{N}--\p{Han}]+", text.casefold(), regex.V1)
+        for text in passages
+    ]
+    counts = [Counter(words) for words in split]
+    lengths = np.array([len(words) for words in split])
+    scores = np.zeros((len(questions), len(passages)))
+    for row, question in enumerate(questions):
+        for word in regex.findall(
+            r"\p{Han}|[\p{L}\p{M}\p{N}--\p{Han}]+", question.casefold(), regex.V1
+        ):
+            frequency = np.array([count[word] for count in counts])
+            with_word = (frequency > 0).sum()
+            idf = np.log(1 + (len(passages) - with_word + 0.5) / (with_word + 0.5))
+            scores[row] += (
+                idf * frequency / (frequency + k1 * (1 - b + b * lengths / lengths.mean()))
+            )
+    return scores
+
+
 @pytest.fixture(scope="module")
 def measures():
-    """The four measures of both retrievers, one row per question and system."""
+    """The measures of the three retrievers, one row per question and system."""
     examples = ragnb.load_multilingual("sample-multilingual")
     passages = examples["passages"].str[0]
-    vectorizer = CountVectorizer(analyzer="char_wb", ngram_range=(2, 4))
-    counts = vectorizer.fit_transform(passages)
-    frequency = np.asarray((counts > 0).sum(axis=0)).ravel()
-    weights = np.log((1 + len(passages)) / (1 + frequency)) + 1
-    of_passages = normalize(counts.multiply(weights))
-    of_questions = normalize(vectorizer.transform(examples["question"]).multiply(weights))
-    similarity = (of_questions @ of_passages.T).toarray()
-    np.fill_diagonal(similarity, -1)
-    ids = examples["example_id"].to_numpy()
-    best = np.argsort(-similarity, axis=1, kind="stable")[:, :3]
-    lists = {"characters": dict(zip(ids, ids[best], strict=True))}
-    ranking = recorded_ranking()
-    ranking["found"] = ranking["passage_id"].str.removesuffix("#0")
-    by_example = ranking.sort_values("rank").groupby("example_id")["found"]
-    lists["embeddings"] = by_example.apply(list).to_dict()
+    questions = examples["question"]
+    languages = examples["language"].to_numpy()
+    asked = recorded_embedding(list(questions), kind="query").astype(float)
+    vectors = recorded_embedding(list(passages), kind="passage").astype(float)
+    means = {name: vectors[languages == name].mean(axis=0) for name in set(languages)}
+    centred = vectors - np.array([means[name] for name in languages])
+    similarity = {
+        "BM25": bm25(questions, passages),
+        "embeddings": asked @ vectors.T,
+        "centred": asked @ centred.T,
+    }
+    of_question = examples["question_id"].to_numpy()
     rows = []
-    for system, found in lists.items():
-        for row in examples.itertuples():
-            pair = [one.rsplit("/", 1)[0] for one in found[row.example_id]]
-            good = np.array([one == row.example_id.rsplit("/", 1)[0] for one in pair])
-            first = np.flatnonzero(good)
-            rows.append(
-                {
-                    "system": system,
-                    "example_id": row.example_id,
-                    "question_id": row.question_id,
-                    "language": row.language,
-                    "retrieval.success@3": float(good.any()),
-                    "retrieval.recall@3": good.sum() / 5,
-                    "retrieval.reciprocal_rank": 1 / (first[0] + 1) if len(first) else 0.0,
-                    "retrieval.ndcg@3": good @ DISCOUNT / DISCOUNT.sum(),
-                }
-            )
-    return pd.DataFrame(rows)
+    for system, matrix in similarity.items():
+        np.fill_diagonal(matrix, -np.inf)
+        best = np.argsort(-matrix, axis=1, kind="stable")[:, :10]
+        good = of_question[best] == of_question[:, None]
+        reciprocal = np.where(good.any(axis=1), 1 / (good.argmax(axis=1) + 1), 0.0)
+        values = {
+            "retrieval.success@3": good[:, :3].any(axis=1),
+            "retrieval.recall@3": good[:, :3].sum(axis=1) / 5,
+            "retrieval.reciprocal_rank": reciprocal,
+            "retrieval.ndcg@3": good[:, :3] @ DISCOUNT / DISCOUNT.sum(),
+        }
+        values |= {f"k{k}": good[:, :k].any(axis=1) for k in range(1, 11)}
+        ids = examples[["example_id", "question_id", "language"]]
+        rows.append(
+            pd.concat([ids.assign(system=system), pd.DataFrame(values).astype(float)], axis=1)
+        )
+    return pd.concat(rows, ignore_index=True)
 
 
 def metrics(frame):
@@ -63,6 +87,8 @@ def metrics(frame):
 def test_means_by_system(measures):
     for metric in metrics(measures):
         for system, rows in measures.groupby("system"):
+            if system == "centred":
+                continue
             numbers = cluster_interval(rows[metric], rows["question_id"])
             follow("09", "c12", f"{metric} {system} ", numbers)
 
@@ -70,9 +96,38 @@ def test_means_by_system(measures):
 def test_differences_by_question(measures):
     wide = measures.pivot(index=["question_id", "example_id"], columns="system")
     for metric in metrics(measures):
-        gap = wide[metric]["embeddings"] - wide[metric]["characters"]
+        gap = wide[metric]["embeddings"] - wide[metric]["BM25"]
         numbers = cluster_interval(gap, gap.index.get_level_values(0))
         follow("09", "c13", f"{metric} ", numbers)
+
+
+def test_hit_rates_by_k(measures):
+    saved = json.loads((FIGURES / "09_by_k.json").read_text("utf-8"))
+    for row in saved["numbers"]:
+        rows = measures[measures["system"] == row["system"]]
+        mean, low, high = cluster_interval(rows[f"k{row['k']}"], rows["question_id"])
+        assert [row["mean"], row["low"], row["high"]] == pytest.approx([mean, low, high], abs=1e-6)
+
+
+def test_the_choice_and_its_confirmation(measures):
+    questions = measures["question_id"].drop_duplicates()
+    is_development = measures["question_id"].isin(questions.sample(frac=0.5, random_state=0))
+    for metric in ("retrieval.success@3", "retrieval.recall@3"):
+        for system, rows in measures[is_development].groupby("system"):
+            numbers = cluster_interval(rows[metric], rows["question_id"])
+            follow("09", "choice", f"{metric} {system} ", numbers[:1])
+        wide = measures[~is_development].pivot(
+            index=["question_id", "example_id"], columns="system"
+        )
+        gap = wide[metric]["centred"] - wide[metric]["embeddings"]
+        numbers = cluster_interval(gap, gap.index.get_level_values(0))
+        means = wide[metric][["centred", "embeddings"]].mean()
+        # Exact sign flips of the sums by question.
+        sums = gap.groupby(level=0).sum()
+        flips = np.array(list(product([-1, 1], repeat=int((sums != 0).sum()))))
+        extreme = np.abs(flips @ sums[sums != 0].to_numpy()) >= abs(sums.sum()) - 1e-9
+        follow("09", "confirm", f"{metric} ", [*means, *numbers])
+        assert f"{extreme.mean():.2g}" in printed("09", "confirm")
 
 
 def test_correct_answers_with_and_without_a_hit(measures):
@@ -83,18 +138,14 @@ def test_correct_answers_with_and_without_a_hit(measures):
     found = hit["retrieval.success@3"].reindex(rows["example_id"]).to_numpy().astype(int)
     table = np.histogram2d(found, correct, bins=2)[0].astype(int)
     shown = printed("09", "c19")
-    assert f"no hit {table[0, 0]} {table[0, 1]} hit {table[1, 0]} {table[1, 1]}" in shown
-    assert f"without a hit: {rate(table[0, 1], table[0].sum())}" in printed("09", "c20")
+    assert f"hit {table[1, 1]} {table[1, 0]} no hit {table[0, 1]} {table[0, 0]}" in shown
+    assert rate(table[0, 1], table[0].sum()) in printed("09", "c20c").replace("\\", "")
     clusters = hit["question_id"].reindex(rows["example_id"]).to_numpy()
-    mean, low, high = cluster_interval(correct[found == 1], clusters[found == 1])
-    line = f"with a hit: {mean:.3f} [{low:.3f}, {high:.3f}] (cluster-robust t, 40 clusters)"
-    assert line in printed("09", "c20")
+    follow("09", "c20", "mean interval ", cluster_interval(correct[found == 1], clusters[found == 1]))
     chinese = (rows["language"].to_numpy() == "zh") & (found == 0)
     assert f"zh {chinese.sum()}" in printed("09", "c20b")
     asked = rows["language"].to_numpy() == "zh"
-    cells = [[(asked & (found == a) & (correct == b)).sum() for b in (0, 1)] for a in (0, 1)]
-    p = stats.fisher_exact(cells).pvalue
-    assert (
-        f"{cells[1][1]} of {sum(cells[1])} answers are correct with a hit, and {cells[0][1]} of "
-        f"{sum(cells[0])} without (Fisher's exact test, p = {p:.2f})"
-    ) in printed("09", "within-language")
+    cells = [[(asked & (found == a) & (correct == b)).sum() for b in (1, 0)] for a in (1, 0)]
+    words = "hit {} {} no hit {} {}".format(*cells[0], *cells[1])
+    assert words in printed("09", "within-language")
+    assert f"within zh: p = {stats.fisher_exact(cells).pvalue:.3f}" in printed("09", "within-test")

@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from notebooks.by_hand import mid_p, t_interval, wilson
 from notebooks.printed import follow, printed
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 import ragnb
 
@@ -120,3 +122,22 @@ def test_what_the_totals_of_an_ensemble_allow():
         low, high = wilson(k, 235)
         follow("22", "c28", f"{name} ", [round(k / 235, 3), k, 235, low, high])
     assert (judged - alone) / 235 == pytest.approx(0.034, abs=5e-4)
+
+
+def test_bounds_of_refusals_from_published_totals():
+    path = ragnb.__path__[0] + "/datasets/data/rgb_negative_rejection.csv"
+    table = pd.read_csv(path)
+    counts = (table["printed"] * 3).round().astype(int)
+    wide = table.assign(count=counts).pivot_table(
+        index=["language", "system"], columns="metric", values="count"
+    )
+    phrase, judge = wide["rejection"].astype(int), wide["judged_rejection"].astype(int)
+    p_values, lines, shown = [], [], printed("22", "rejection-table")
+    for one, two in zip(phrase, judge, strict=True):
+        overlap = max(one + two - 300, 0)  # as few as possible are counted by both
+        b, c = one - overlap, two - overlap
+        p_values.append(stats.binomtest(b, b + c).pvalue)
+        lines.append(f"{one} {two} {abs(one - two)} {b + c}")
+    adjusted = multipletests(p_values, method="holm")[1]
+    for line, p, q in zip(lines, p_values, adjusted, strict=True):
+        assert f"{line} {p:.2g} {q:.2g} " in shown
