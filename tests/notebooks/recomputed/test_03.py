@@ -49,6 +49,9 @@ def test_the_table_of_llama_2_13b(english):
     good, bad = table.loc[True], table.loc[False]
     words = "answerable {} {} {} unanswerable {} {} {}".format(*good, *bad)
     assert words in printed("03", "c08")
+    for kind, counts in (("answerable", good), ("unanswerable", bad)):
+        for name, count in counts.items():
+            assert f"{kind}_{name} {count} {count} " in printed("03", "c11") + " "
     shown = printed("03", "c09")
     assert f"hallucination rate: {rate(bad['answered'], bad.sum())}" in shown
     assert f"over-refusal: {rate(good['refused'], good.sum())}" in shown

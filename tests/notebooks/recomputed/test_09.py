@@ -141,7 +141,9 @@ def test_correct_answers_with_and_without_a_hit(measures):
     assert f"hit {table[1, 1]} {table[1, 0]} no hit {table[0, 1]} {table[0, 0]}" in shown
     assert rate(table[0, 1], table[0].sum()) in printed("09", "c20c").replace("\\", "")
     clusters = hit["question_id"].reindex(rows["example_id"]).to_numpy()
-    follow("09", "c20", "mean interval ", cluster_interval(correct[found == 1], clusters[found == 1]))
+    follow(
+        "09", "c20", "mean interval ", cluster_interval(correct[found == 1], clusters[found == 1])
+    )
     chinese = (rows["language"].to_numpy() == "zh") & (found == 0)
     assert f"zh {chinese.sum()}" in printed("09", "c20b")
     asked = rows["language"].to_numpy() == "zh"
