@@ -271,6 +271,20 @@ def test_judge_is_unbiased_where_its_line_meets_the_diagonal():
     assert "no errors" in frame_of("judge", report, sens=1.0, spec=1.0).sentence
 
 
+def test_an_invalid_reply_is_no_right_decision():
+    """The share of right decisions is the alignment of the report, also under a rule with three outcomes."""
+    replies = ragnb.load_study("nomiracl").query(
+        "language == 'es' and system == 'llama-2-13b-chat'"
+    )
+    for rule in ("start", "nomiracl"):
+        report = ragnb.abstention_report(replies, rule=rule)
+        row = report.iloc[0]
+        # As many answerable as unanswerable questions: 250 of each.
+        sentence = frame_of("mix", report).sentence
+        assert f"right decision on {row['alignment']:.3f} of" in sentence
+    assert row["answerable_invalid"] > 0
+
+
 def test_texts_from_outside_end_no_script_and_become_no_element():
     text = "</script><img src=x onerror=alert(1)><!--\u202e`${1}"
     record = ragnb.load_ragbench("sample-ragbench").iloc[0].to_dict()

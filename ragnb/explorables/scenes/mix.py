@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ragnb.columns import require_columns
 from ragnb.datasets.packaged_studies import load_study
@@ -22,11 +21,11 @@ def three_systems() -> tuple[Any]:
     return (abstention_report(study[study["system"].isin(systems)]),)
 
 
-def _invalid(systems: pd.DataFrame, kind: str) -> pd.Series:
+def _invalid(systems: Any, kind: str) -> Any:
     """The share of the replies to ``kind`` questions that are neither answers nor refusals."""
     invalid = f"{kind}_invalid"
     if invalid not in systems:
-        return pd.Series(0.0, index=systems.index)
+        return 0.0
     counts = systems[[f"{kind}_answered", f"{kind}_refused", invalid]]
     return counts[invalid] / counts.sum(axis=1)
 
