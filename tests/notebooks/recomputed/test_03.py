@@ -60,7 +60,7 @@ def test_the_table_of_llama_2_13b(english):
     assert not rows["start"].any()
     share = bad["invalid"] / bad.sum()
     assert f"{bad.sum()} hallucinations of llama-2-13b" in printed("03", "c16")
-    assert f"of which {bad['invalid']} ({share:.0%}) are" in printed("03", "c16")
+    assert f"{bad['invalid']} of them ({share:.0%}) are" in printed("03", "c16")
 
 
 def test_outcomes_and_alignment_of_every_system(english):
