@@ -389,6 +389,23 @@ def test_trace_runs_on_records_of_five_parts_of_ragbench(data_folder, shown_with
     assert f"relevance_rmse trulens {rmse:.2f} " in judges
 
 
+def test_a_panel_of_my_own_judges_is_compared_with_my_own_labels(shown_with):
+    """Two judges that make the same errors are worth one, and one that did not finish is left out."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, 60)
+    error = rng.integers(0, 2, 60)
+    grades = {"me": truth, "a": np.minimum(truth + error, 3), "b": np.minimum(truth + error, 3)}
+    lines = []
+    for name, values in {**grades, "late": truth[:10]}.items():
+        rows = [(f"i{row}", f"q{row // 3}", name, int(grade)) for row, grade in enumerate(values)]
+        lines += rows
+    columns = ["item", "question_id", "annotator", "grade"]
+    frame = f"pd.DataFrame({lines}, columns={columns}).assign(task='relevance')"
+    shown = shown_with("18", labels=frame, people="'me'")
+    assert "2 judges graded all 60 pairs" in shown
+    assert "mean correlation of the errors 1.00: 2 judges are worth 1.0" in shown
+
+
 def test_a_metric_is_chosen_for_my_own_answers(tmp_path, shown_with):
     """Two systems: one answers in a word, and the other, which people prefer, in sentences."""
     rows = []
