@@ -86,6 +86,19 @@ def _rgb(sample: str, model: str, *arms: dict[str, Any]) -> Recording:
     return Recording(sample, model, run)
 
 
+def _parts_alone(model: str, **options: Any) -> Iterator[pd.DataFrame]:
+    """Each part of a question asked alone, over the same passages as the whole question. ``part`` is its number."""
+    examples = load_rgb("sample-en-int").set_index("example_id", drop=False)
+    questions = pd.read_csv(data_file("rgb_integration_parts.questions.csv"))
+    for part, asked in questions.groupby("part"):
+        of_part = examples.loc[asked["example_id"]]
+        answers = [[references[int(part) - 1]] for references in of_part["references"]]
+        of_part = of_part.assign(question=asked["question"].to_numpy(), references=answers)
+        of_part = of_part.reset_index(drop=True)
+        arm = {**_PLAIN, **_INTEGRATION, "noise_rates": (0.0,)}
+        yield run_rgb(of_part, model=model, **arm, **options).assign(part=part)
+
+
 def _four_systems(model: str, **options: Any) -> Iterator[pd.DataFrame]:
     """The four multilingual systems on the sample, with the recorded ranking."""
     examples = load_multilingual("sample-multilingual")
@@ -173,6 +186,7 @@ RECORDINGS = {
     "rgb_integration": _rgb(
         "sample-en-int", "smollm2", _ANSWER | _INTEGRATION, _PLAIN | _INTEGRATION
     ),
+    "rgb_integration_parts": Recording("sample-en-int", "smollm2", _parts_alone, threads=1),
     "rgb_counterfactual": _rgb(
         "sample-en-fact",
         "smollm2",
@@ -272,7 +286,6 @@ def recorded_ranking() -> pd.DataFrame:
     return read_frame(data_file("multilingual.ranking.jsonl"))
 
 
-@accepts(kind=("query", "passage"))
 def recorded_embedding(texts: Sequence[str], *, kind: str = "query") -> NDArray[np.float32]:
     """The recorded embeddings of the multilingual sample, for ``rank_passages(..., embedding=recorded_embedding)``.
 

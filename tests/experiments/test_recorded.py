@@ -55,6 +55,18 @@ def test_a_recording_names_model_file_engine_and_day(recording):
     assert provenance["parameters"] == RECORDINGS[recording].parameters
 
 
+def test_each_part_was_asked_alone_over_the_passages_of_the_whole_question():
+    whole = recorded_responses("rgb_integration").query("system == 'plain' and noise_rate == 0")
+    whole = whole.set_index("example_id")
+    alone = recorded_responses("rgb_integration_parts")
+    assert len(alone) == whole["references"].str.len().sum()
+    for row in alone.to_dict("records"):
+        together = whole.loc[row["example_id"]]
+        assert list(row["passages"]) == list(together["passages"])
+        assert row["references"] == [together["references"][row["part"] - 1]]
+    assert alone["question"].is_unique
+
+
 def test_an_unknown_recording_is_refused():
     with pytest.raises(InputError, match="name must be one of 'rgb_noise', .*, got 'x'"):
         recorded_store("x")

@@ -99,11 +99,7 @@ def test_notebook_01_works_with_another_recording(shown_with):
 OTHER_FILES = {  # notebook, conditions of the contexts, what the notebook says about the real file
     "zh_int": ("04", [{"noise_rate": [0, 0.4]}], [
         "zh_int: 100 questions",
-        "In zh_int, 12 of 100 questions have another number of groups",
-        "replies to 30 questions of zh_int",
-        # What the text says of this file: its groups have many sizes, and part 2 is at all places.
-        "zh_int: questions with two groups: 88; combinations of group sizes: 76; ",
-        "different places in the released order: 5.",
+        "groups_unlike_parts 12",
     ]),
     "zh_fact": ("05", [{"passage_num": 5}, {"passage_num": 0}], [
         "zh_fact: 100 questions",
@@ -128,8 +124,10 @@ def test_rgb_works_with_a_real_file_and_a_file_of_replies(name, data_folder, tmp
     replies = contexts.assign(response=quoted, system="quotes")
     mine = ragnb.write_table(replies, tmp_path / "mine.jsonl")
     shown = shown_with(notebook, file, responses=f"ragnb.load_responses({str(mine)!r})")
-    assert [sentence for sentence in said if sentence not in shown] == []
-    assert "authors of ragnb" not in shown
+    plain = " ".join(shown.replace("\n", " ").split())
+    assert [sentence for sentence in said if sentence not in plain] == []
+    # The last cell of 04 also names the recording of the control.
+    assert "authors of ragnb" not in "\n".join(list(shown.cells.values())[:-1])
 
 
 def test_missing_replies_leave_out_their_questions_only(tmp_path, shown_with):

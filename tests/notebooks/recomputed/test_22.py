@@ -1,5 +1,7 @@
 """Numbers of notebook 22, recomputed from people's labels and from the printed totals."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -141,3 +143,29 @@ def test_bounds_of_refusals_from_published_totals():
     adjusted = multipletests(p_values, method="holm")[1]
     for line, p, q in zip(lines, p_values, adjusted, strict=True):
         assert f"{line} {p:.2g} {q:.2g} " in shown
+
+
+def test_possible_p_values_of_the_published_declines(pytestconfig):
+    table = ragnb.published("rgb.information_integration")
+    cells = table.pivot(index=["system", "language"], columns="noise_rate", values="printed")
+    least, most = [], []
+    for before, after in zip(cells[0.0].astype(int), cells[0.4].astype(int), strict=True):
+        possible = [mid_p(won, won + before - after) for won in range(min(after, 100 - before) + 1)]
+        least.append(min(possible))
+        most.append(max(possible))
+    p = {"least": least, "most": most}
+    adjusted = {name: multipletests(values, method="holm")[1] for name, values in p.items()}
+    shown = printed("22", "totals")
+    for number, (_, language) in enumerate(cells.index):
+        totals = [cells[noise].iloc[number] for noise in (0.0, 0.4)]
+        text = f"{p['least'][number]:.2g} {p['most'][number]:.2g}"
+        assert f"{language} {totals[0]:.0f} {totals[1]:.0f} {text}" in shown
+    drawn = json.loads(
+        (pytestconfig.rootpath / "figures/22_what_totals_leave_open.json").read_text()
+    )
+    drawn = pd.DataFrame(drawn["numbers"]).set_index(["system", "language"])
+    for name in ("least", "most"):
+        adjusted = pd.Series(multipletests(p[name], method="holm")[1], cells.index)
+        assert drawn[name].astype(float).to_numpy() == pytest.approx(
+            adjusted.loc[drawn.index], abs=1e-6
+        )
