@@ -331,8 +331,9 @@ def undecided_order(evidence: Evidence) -> Iterator[Finding]:
         )
     if np.isfinite(best["mde"]):
         points = f" ({100 * best['mde']:.1f} points)" if evidence.has_binary_scores else ""
+        n_items = _items_in_words(evidence, best["n_pairs"], best["n_pairs"])
         sentence += (
-            f" With this number, only differences of about {best['mde']:.3f}{points} or more are found with "
+            f" With {n_items}, only differences of about {best['mde']:.3f}{points} or more are found with "
             f"{percent(best['power'])} power."
         )
     call = f"ragnb.sentences(ragnb.compare({evidence.call_for_scores}{_unpaired(evidence.comparisons)}))"
