@@ -387,21 +387,17 @@ def test_trace_runs_on_records_of_five_parts_of_ragbench(data_folder, shown_with
     assert f"relevance_rmse trulens {rmse:.2f} " in judges
 
 
-def test_a_panel_of_my_own_judges_is_compared_with_my_own_labels(shown_with):
-    """Two judges that make the same errors are worth one, and one that did not finish is left out."""
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 4, 60)
-    error = rng.integers(0, 2, 60)
-    grades = {"me": truth, "a": np.minimum(truth + error, 3), "b": np.minimum(truth + error, 3)}
-    lines = []
-    for name, values in {**grades, "late": truth[:10]}.items():
-        rows = [(f"i{row}", f"q{row // 3}", name, int(grade)) for row, grade in enumerate(values)]
-        lines += rows
-    columns = ["item", "question_id", "annotator", "grade"]
-    frame = f"pd.DataFrame({lines}, columns={columns}).assign(task='relevance')"
-    shown = shown_with("18", labels=frame, people="'me'")
-    assert "2 judges graded all 60 pairs" in shown
-    assert "mean correlation of the errors 1.00: 2 judges are worth 1.0" in shown
+def test_a_panel_is_compared_with_other_people_and_fewer_judges(shown_with):
+    """The judge that left pairs out is left out, and the coefficients are those of the others."""
+    chosen = ["Claude Opus 4.7", "Gemma 4 26B", "Qwen 3.6 Plus", "Gemini 2.5 Pro"]
+    study = ragnb.load_study("trec-rag-judges", "labels")
+    wide = study.pivot(index="item", columns="annotator", values="grade")[chosen].astype(float)
+    rows = f"ragnb.load_study('trec-rag-judges', 'labels').query('annotator in {chosen}')"
+    shown = shown_with("18", labels=rows, people="'Claude Opus 4.7'")
+    assert "2 judges graded all 537 pairs" in shown
+    errors = wide[["Gemma 4 26B", "Qwen 3.6 Plus"]].sub(wide["Claude Opus 4.7"], axis=0)
+    r = errors.corr().iloc[0, 1]
+    assert f"errors {r:.2f}: 2 judges are worth {2 / (1 + r):.1f}" in shown
 
 
 def test_a_metric_is_chosen_for_my_own_answers(tmp_path, shown_with):
