@@ -392,7 +392,7 @@ def test_a_panel_is_compared_with_other_people_and_fewer_judges(shown_with):
     chosen = ["Claude Opus 4.7", "Gemma 4 26B", "Qwen 3.6 Plus", "Gemini 2.5 Pro"]
     study = ragnb.load_study("trec-rag-judges", "labels")
     wide = study.pivot(index="item", columns="annotator", values="grade")[chosen].astype(float)
-    rows = f"ragnb.load_study('trec-rag-judges', 'labels').query('annotator in {chosen}')"
+    rows = f"ragnb.load_study('trec-rag-judges', 'labels').query({f'annotator in {chosen}'!r})"
     shown = shown_with("18", labels=rows, people="'Claude Opus 4.7'")
     assert "2 judges graded all 537 pairs" in shown
     errors = wide[["Gemma 4 26B", "Qwen 3.6 Plus"]].sub(wide["Claude Opus 4.7"], axis=0)
