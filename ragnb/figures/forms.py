@@ -383,9 +383,22 @@ def _abstention(report: pd.DataFrame, page: Page) -> Drawn:
     columns |= {f"y{ending}": report[f"hallucination{ending}"] for ending in endings}
     with_series, series = joined(report, varying(report) or ["system"], page.names)
     points = pd.DataFrame(columns).assign(**{series: with_series[series]})
-    small_print = f"{report.attrs.get('intervals', 'intervals')}, n = {span(report['n_scored'])}"
+    kind = report.attrs.get("intervals", "intervals")
+    small_print = f"{kind}, {_questions_of_axes(report)}"
     words = ["over-refusal", "hallucination rate"]
     return _drawn_plane(points, series, (False, False), words, small_print, page), report
+
+
+def _questions_of_axes(report: pd.DataFrame) -> str:
+    """The numbers of questions behind the two rates: those with an answer, and those without."""
+    sizes = {}
+    for kind in ("answerable", "unanswerable"):
+        outcomes = [name for name in report if str(name).startswith(f"{kind}_")]
+        if not outcomes:
+            # A report of the user's own, which has the rates only.
+            return f"n = {span(report['n_scored'])}"
+        sizes[kind] = span(report[outcomes].sum(axis=1))
+    return f"n = {sizes['answerable']} with and {sizes['unanswerable']} without an answer"
 
 
 def _drawn_plane(
