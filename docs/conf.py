@@ -68,7 +68,8 @@ def with_contents(text: str) -> str:
 
 
 def with_pictures(text: str) -> str:
-    """Return the gallery with every picture of figures/, under the notebook that draws it."""
+    """Return the gallery with every picture of figures/, under the first notebook that shows it."""
+    shown = set()
     for path in NOTEBOOKS:
         cells = json.loads(path.read_text("utf-8"))["cells"]
         source = "\n".join("".join(cell["source"]) for cell in cells)
@@ -76,7 +77,9 @@ def with_pictures(text: str) -> str:
         link = f"../notebooks/{path.name}"
         text += f"\n\n## [{title}]({link})\n\n"
         for alt, name in CONCEPT.findall(source):
-            text += linked(ROOT / "figures" / name, link, alt)
+            if name not in shown:
+                text += linked(ROOT / "figures" / name, link, alt)
+                shown.add(name)
         for picture in sorted((ROOT / "figures").glob(f"{path.name[:3]}*.png")):
             alts = [described(cell) for cell in cells if picture.stem in "".join(cell["source"])]
             text += linked(picture, link, "".join(alts))

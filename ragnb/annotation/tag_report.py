@@ -707,7 +707,11 @@ def _note_of(response: dict[str, Any], task: Task) -> str | None:
 
 
 def _worst_and_typical(rows: pd.DataFrame, field: Field, name: str) -> dict[str, int]:
-    """Places of the worst and the typical response among those with a tag; only the typical one if there is one."""
+    """Places of the worst and the typical response among those with a tag; only the typical one if there is one.
+
+    The worst has the lowest score or, without scores, the most tags. The typical one is nearest to the median score or,
+    without scores, has the tags that are most similar to those of the others.
+    """
     tags = rows[name].tolist()
     scores = rows[_SCORE].to_numpy() if _SCORE in rows else np.full(len(rows), np.nan)
     if np.isnan(scores).all():
@@ -725,7 +729,8 @@ def _worst_and_typical(rows: pd.DataFrame, field: Field, name: str) -> dict[str,
     distance[worst] = np.inf
     typical = int(np.argmin(distance))
     # If no other response has a score, there is no typical one.
-    return {"worst": worst} if typical == worst else {"worst": worst, "typical": typical}
+    no_other_has_a_score = np.isinf(distance[typical])
+    return {"worst": worst} if no_other_has_a_score else {"worst": worst, "typical": typical}
 
 
 def _mean_overlaps(tags: Sequence[Sequence[str]], field: Field) -> list[float]:

@@ -286,6 +286,7 @@ def recorded_ranking() -> pd.DataFrame:
     return read_frame(data_file("multilingual.ranking.jsonl"))
 
 
+@accepts(kind=("query", "passage"))
 def recorded_embedding(texts: Sequence[str], *, kind: str = "query") -> NDArray[np.float32]:
     """The recorded embeddings of the multilingual sample, for ``rank_passages(..., embedding=recorded_embedding)``.
 

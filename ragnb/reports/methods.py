@@ -379,12 +379,16 @@ def _marks(signatures: Iterable[str], mark: str) -> list[str]:
 
 
 def _span(values: pd.Series) -> str:
-    """The lowest and the highest value, with three digits if they are no whole numbers."""
+    """The lowest and the highest value joined by "to", or one text if both read the same.
+
+    A whole number and a large one have no decimals, other numbers have three digits.
+    """
     texts = []
     for value in (values.min(), values.max()):
-        is_whole = float(value).is_integer()
+        # Three digits of a number from 100 on have no decimals.
+        has_no_decimals = float(value).is_integer() or abs(value) >= 100
         # The sign # keeps zeros at the end, as in 0.100.
-        texts.append(f"{value:,.0f}" if is_whole else f"{value:#.3g}")
+        texts.append(f"{value:,.0f}" if has_no_decimals else f"{value:#.3g}")
     return distinct(texts, " to ")
 
 

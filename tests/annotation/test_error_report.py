@@ -13,7 +13,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 import ragnb
 from ragnb.annotation import read_codebook
-from ragnb.annotation.tag_report import ANY_TAG
+from ragnb.annotation.tag_report import _SCORE, ANY_TAG, _worst_and_typical
+from ragnb.annotation.tasks import TASKS
 from ragnb.errors import InputError
 
 TAGS = ["echo", "refusal", "wrong name"]
@@ -264,3 +265,11 @@ def test_a_codebook_frame_of_the_report_starts_another_reader(tmp_path):
     )
     assert read_codebook(other)["tag"].tolist() == REPORT.codebook["tag"].tolist()
     other.close()
+
+
+@pytest.mark.parametrize("scores", [[np.nan, 0.5], [0.5, np.nan], [np.nan, 0.5, np.nan]])
+def test_a_response_without_a_score_is_not_typical_if_others_have_one(scores):
+    rows = pd.DataFrame({"tags": [["a"]] * len(scores), _SCORE: scores})
+    assert _worst_and_typical(rows, TASKS["error_analysis"].field("tags"), "tags") == {
+        "worst": int(np.nanargmin(scores))
+    }

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from hostile import HOSTILE
 from made_scores import scored
@@ -12,6 +13,7 @@ from ragnb.errors import InputError
 from ragnb.experiments import recorded_responses
 from ragnb.markup import hidden
 from ragnb.reports import bibliography, methods_paragraph
+from ragnb.reports.methods import _span
 
 
 @pytest.fixture(scope="module")
@@ -159,3 +161,9 @@ def test_hostile_names_are_shown_and_do_nothing(small, name):
         assert "\n" not in text
     assert not re.search(r"(?<!\\)[<*`_$\[]", methods_paragraph(frame, written="markdown"))
     assert not re.search(r"(?<!\\)[%&#$_]", methods_paragraph(frame, written="latex"))
+
+
+def test_a_span_of_large_numbers_has_no_open_point_and_no_exponent():
+    assert _span(pd.Series([123.4, 1234.5])) == "123 to 1,234"
+    assert _span(pd.Series([0.1, 0.25])) == "0.100 to 0.250"
+    assert _span(pd.Series([2.0, 2.0])) == "2"
