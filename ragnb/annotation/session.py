@@ -146,7 +146,7 @@ class AnnotationSession:
         self.notices = [self.log.imported] if self.log.imported else []
         logged_task = read_task(self.log.header["task"])
         guideline = logged_task.guideline
-        # The changes in the log are those of its first codebook.
+        # The log records changes of the codebook with which it began, so that one is used, and not the one of this call.
         self.task = replace(self.task, codebook=logged_task.codebook)
         if guideline != self.task.guideline:
             self.task = replace(self.task, guideline=guideline)
@@ -162,7 +162,8 @@ class AnnotationSession:
             raise
         self._numbers = {item.id: number for number, item in enumerate(self.items)}
         self._follow_log()
-        # Begin with the item that was shown last. If it is done, begin with the first one that is not.
+        # Begin with the item that was shown last. If it is done, begin with the first one that is not. Items that were
+        # "agreed" got their label without being shown.
         items_of_actions = [
             event["item"] for event in self.log.events if event["action"] != "agreed"
         ]

@@ -53,11 +53,13 @@ def answer_of(value: Any) -> Any:
     if is_missing(value):
         return None
     if isinstance(value, bool | np.bool_):
+        # As in JSON: true or false.
         return str(value).lower()
     if isinstance(value, Real):
         return _text_of_number(float(value)) if isinstance(value, float) else str(value)
     if isinstance(value, Mapping):
         return [_aliases(value)]
+    # Any other value is refused by the caller, which can name its row.
     return value
 
 

@@ -31,6 +31,7 @@ def _ragas(responses: pd.DataFrame, scores: pd.DataFrame | None) -> str:
             "user_input": row["question"],
             "retrieved_contexts": passage_texts(row.get("passages")),
             "response": present(row["response"]),
+            # ragas has one text as the reference: the first alias of each part.
             "reference": "; ".join(_targets(row)) or None,
         }
         sample = {name: value for name, value in sample.items() if value is not None}

@@ -395,7 +395,10 @@ def _with_names(frame: pd.DataFrame, file: Path | None, system: str | None) -> p
 
 
 def _with_language(frame: pd.DataFrame, file: Path | None, language: str | None) -> pd.DataFrame:
-    """The frame with a column of languages: the stated one, that of the file, or identified ones."""
+    """The frame with the column ``language``: the stated one, that of the file, or the identified one.
+
+    Identified languages have a further column, ``language_from``, which says by what they were identified.
+    """
     if language:
         frame["language"] = language
     elif "language" not in frame:
@@ -646,6 +649,7 @@ def _with_values(
         frame[name] = spelled_lists(frame[name])
     for name in frame.columns.intersection(VERDICTS):
         frame[name] = each_cell(frame[name], verdict_of)
+    # Answers become texts again: a workbook stores 1905 as a number or a date.
     for name in frame.columns.intersection(ANSWERS):
         frame[name] = plain_texts(frame[name], from_workbook=is_workbook)
     frame, notes = with_trimmed_names(frame, called(file))

@@ -417,6 +417,7 @@ def _outcome(reply: Reply, keep_empty: bool) -> _Outcome:
     separate_reasoning = _separate_reasoning(extra)
     # A reply may contain reasoning in a field of its own and between marks in its text.
     reasoning = f"{separate_reasoning or ''}{parts.reasoning}" or None
+    # `no_answer` itself reads the reasoning between the marks in the text.
     reason = no_answer(
         reply.response,
         reasoning=separate_reasoning,

@@ -22,7 +22,7 @@ LOOK_AGAIN = 0.2
 # Seconds between two looks whether the budget has room.
 BUDGET_LOOK_AGAIN = 0.02
 # Amounts below this count as nothing, because sums of floats have rounding errors.
-NO_DOLLARS = 1e-9
+ROUNDING_ERROR = 1e-9
 
 
 class Run:
@@ -196,7 +196,7 @@ class Run:
         """Set the highest cost of a request aside, if need be after a wait; return whether the budget has room for it."""
         while not self.budget.reserve(highest):
             # Requests under way may cost less than was set aside for them. Without any, the budget stays as it is.
-            is_any_under_way = self.budget.set_aside >= NO_DOLLARS
+            is_any_under_way = self.budget.set_aside >= ROUNDING_ERROR
             if self._is_spent_out or not is_any_under_way:
                 self._is_spent_out = True
                 return False

@@ -482,7 +482,10 @@ class Store:
             yield db
 
     def _prepare(self) -> None:
-        """Check the file, and create the tables, or what a store of an earlier version lacks."""
+        """Check the file, and create the tables, or those that a store of an earlier ragnb lacks.
+
+        Such a store has the same `VERSION`; a file of another version is refused.
+        """
         tables = {row["name"] for row in self.query("SELECT name FROM sqlite_master")}
         application, version = self.query(
             "SELECT * FROM pragma_application_id, pragma_user_version"

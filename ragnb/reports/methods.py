@@ -229,7 +229,10 @@ def _n_responses(scores: pd.DataFrame) -> int:
 
 
 def _citation_of_data(source: Mapping[str, Any]) -> str:
-    """The mark of the citation if ragnb knows the source, else its text in parentheses, if there is any."""
+    """The mark of a citation, which `_cite` makes, if ragnb knows the source.
+
+    Otherwise it is the text of the citation in parentheses; empty if there is none.
+    """
     citation = source.get("citation", "")
     # The key of a BibTeX entry is the first author and the year, as in "chen2024".
     author_and_years = re.findall(r"^\w+\b|\b(?:19|20)\d\d\b", citation)

@@ -64,6 +64,9 @@ def language_section(row: Mapping[str, Any], *, threshold: float = 0.6) -> dict[
 def _runs(line: str, own_scripts: frozenset[str]) -> Iterator[tuple[str, Markup, str]]:
     """Yield the runs of a line: element, HTML and superscript.
 
+    The element is ``mark`` for letters of the language's own scripts and ``ins``, which is underlined, for others. The
+    superscript names the script.
+
     Characters that RLC does not count belong to the run before them. At the start of a line they have no element.
     """
     element = ""

@@ -210,7 +210,10 @@ def _key_name(key: str, ids: Mapping[str, str]) -> str:
 
 
 def _document(number: int, sentences: list[dict[str, Any]], differing: list[str]) -> dict[str, Any]:
-    """Return the title of a document, and its runs of sentences with the title of their fold."""
+    """Return the title of a document, and its runs of sentences with the title of their fold.
+
+    ``differing`` are the keys of the sentences that have other labels in the row with which this one is compared.
+    """
     counts = Counter(entry["letters"] for entry in sentences if entry["letters"])
 
     def is_shown(entry: dict[str, Any]) -> bool:

@@ -236,7 +236,9 @@ def _bounds(evidence: Evidence) -> tuple[float, float]:
 def _words_for_bounds(evidence: Evidence) -> tuple[tuple[str, str], tuple[str, str]]:
     """What rows do that have the best and the worst possible score, in the plural and in the singular."""
     metric = METRICS[evidence.main_scores["metric"].iloc[0]]
-    if metric.punishes is not None and metric.binary:
+    # A metric of correctness says what it punishes; other metrics have None.
+    measures_correctness = metric.punishes is not None
+    if measures_correctness and metric.binary:
         return ("count as right", "count as wrong"), ("counts as right", "counts as wrong")
     return ("get the best possible score", "get the worst possible score"), (
         "gets the best possible score",

@@ -167,6 +167,7 @@ def labels_of_different_kinds(evidence: Evidence) -> Iterator[Finding]:
     # What the order of the systems would be if answers that contain the reference were right.
     repaired = people.where(~is_rejected, 1.0)
     effect = ORDER if evidence.changes_order(repaired) else SYSTEMS
+    # The rows and their number are those of all systems, because a reader has to compare them.
     rows = evidence.rows_where(is_rejected)
     yield Finding(sentence, float(is_rejected.sum()), rows, effect, view_rows(name))
 

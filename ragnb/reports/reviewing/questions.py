@@ -102,6 +102,7 @@ def incomplete_references(evidence: Evidence) -> Iterator[Finding]:
     """Questions on which people accept several systems, and none contains a reference."""
     name = "incomplete references"
     evidence.require_systems()
+    # The column is required: `column` raises NotPossible without it.
     evidence.column("example_id")
     people, contains = evidence.people, evidence.contains
     question = evidence.responses["example_id"]
@@ -152,6 +153,7 @@ def negatives_with_the_answer(evidence: Evidence) -> Iterator[Finding]:
 def repeated_questions(evidence: Evidence) -> Iterator[Finding]:
     """Texts of questions that have several ids."""
     name = "repeated questions"
+    # Both columns are required: `column` raises NotPossible without them.
     evidence.column("example_id")
     column = evidence.column("question")
     responses = evidence.responses
