@@ -91,13 +91,7 @@ def changes(arguments: argparse.Namespace) -> tuple[str, int]:
     )
     _draw(result, arguments)
     code = 0 if smallest is None else _gate_of_changes(result, smallest, arguments.unpaired)
-    if arguments.format == "html":
-        return str(result._repr_html_()), code
-    if arguments.format == "text":
-        return "\n".join(map(spelled, str(result).split("\n"))), code
-    if arguments.format == "json":
-        return ragnb.tables.to_json(result.tables), code
-    return _table(result.comparisons, arguments), code
+    return _report(result, result.comparisons, arguments), code
 
 
 def _gate_of_changes(result: Any, smallest: float, unpaired: str) -> int:
@@ -246,14 +240,8 @@ def review(arguments: argparse.Namespace) -> tuple[str, int]:
     progress("reviewing")
     result = ragnb.review(responses, confidence_level=arguments.level)
     code = int(len(result.findings) > 0)
-    if arguments.format == "html":
-        return str(result._repr_html_()), code
-    if arguments.format == "text":
-        return "\n".join(map(spelled, str(result).split("\n"))), code
-    if arguments.format == "json":
-        return ragnb.tables.to_json(result.tables), code
     columns = ["check", "finding", "number", "effect"]
-    return _table(result.findings[columns], arguments), code
+    return _report(result, result.findings[columns], arguments), code
 
 
 def audit(arguments: argparse.Namespace) -> tuple[str, int]:
@@ -713,6 +701,17 @@ def _draw(result: Any, arguments: argparse.Namespace) -> None:
     """Write the figure of a result, if one was asked for."""
     if arguments.figure:
         ragnb.figures.save_plot(result, arguments.figure)
+
+
+def _report(result: Any, table: Any, arguments: argparse.Namespace) -> str:
+    """A report in the requested format; `table` is what formats of a single table contain."""
+    if arguments.format == "html":
+        return str(result._repr_html_())
+    if arguments.format == "text":
+        return "\n".join(map(spelled, str(result).split("\n")))
+    if arguments.format == "json":
+        return str(ragnb.tables.to_json(result.tables))
+    return _table(table, arguments)
 
 
 def _table(frame: Any, arguments: argparse.Namespace) -> str:

@@ -156,21 +156,21 @@ class Dashboard(VBox):
     @property
     def _chosen_rows(self) -> np.ndarray:
         """Whether each response belongs to the present choice."""
-        chosen = self._all["system"].astype(str).isin(self._systems.value).to_numpy(copy=True)
+        is_chosen = self._all["system"].astype(str).isin(self._systems.value).to_numpy(copy=True)
         for name, control in self._conditions.items():
             if control.value != _EVERY:
-                chosen &= (self._all[name] == control.value).to_numpy()
-        return chosen
+                is_chosen &= (self._all[name] == control.value).to_numpy()
+        return is_chosen
 
     def _update(self, _: object = None) -> None:
         if self._is_setting:
             return
         scores, with_their_scores = self._scored(self._protocol.value)
-        chosen = self._chosen_rows
+        is_chosen = self._chosen_rows
         # `score` keeps the order of the responses, so each metric has one row per response.
         of_metric = scores[scores["metric"] == self._metric.value]
-        selected = of_metric[chosen]
-        self.responses = with_their_scores[chosen]
+        selected = of_metric[is_chosen]
+        self.responses = with_their_scores[is_chosen]
         for view in self._list.children:
             view.close()
         if selected.empty:

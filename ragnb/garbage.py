@@ -39,6 +39,7 @@ def without_collection(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def paused(*args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function while garbage collection waits."""
         with collection_paused():
             return function(*args, **kwargs)
 

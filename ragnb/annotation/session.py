@@ -339,10 +339,11 @@ class AnnotationSession:
         keys = self._checked(task_field, keys)
         if not keys:
             return
-        chosen = set(self.values.get(place, self.suggestion().get(place, [])))
-        is_adding = not set(keys) <= chosen if on is None else on
-        chosen = chosen | set(keys) if is_adding else chosen - set(keys)
-        self._label({place: self._checked(task_field, chosen)})
+        # A place without a label begins with its suggestion.
+        keys_before = set(self.values.get(place, self.suggestion().get(place, [])))
+        is_adding = not set(keys) <= keys_before if on is None else on
+        keys_after = keys_before | set(keys) if is_adding else keys_before - set(keys)
+        self._label({place: self._checked(task_field, keys_after)})
 
     @_alone
     def accept(self) -> bool:

@@ -43,8 +43,9 @@ ONE_SYSTEM = "responses"
 # A tag that fewer responses have says little about agreement or differences.
 FEW_USES = 5
 
-# Columns of the comparisons if only one system was read, and of the cases.
-_NO_COMPARISONS = (
+# Columns of the comparisons that exist even if only one system was read, those that a comparison adds, and the
+# columns of the cases.
+_OF_COMPARISON = (
     "tag",
     "system",
     "baseline",
@@ -54,6 +55,7 @@ _NO_COMPARISONS = (
     "high",
     "p_adjusted",
 )
+_ADDED_BY_COMPARISON = ("interval", "confidence_level", "test")
 _OF_CASE = ("tag", "case", "item", "system", "question", "response", "score", "tags", "open_note")
 
 
@@ -173,21 +175,7 @@ class ErrorReport(Report):
             "confidence_level",
         ]
         columns_of_differences = [
-            "tag",
-            "system",
-            "baseline",
-            "n_pairs",
-            "difference",
-            "low",
-            "high",
-            "p_adjusted",
-            "interval",
-            "confidence_level",
-            "test",
-        ]
-        # Without comparisons, the frame has only some of these columns.
-        columns_of_differences = [
-            name for name in columns_of_differences if name in self.comparisons
+            name for name in (*_OF_COMPARISON, *_ADDED_BY_COMPARISON) if name in self.comparisons
         ]
         columns_of_agreement = [
             "tag",
@@ -358,18 +346,19 @@ def error_report(
         for tag_name in tags:
             counts[tag_name] += 1
     by_frequency = sorted(counts, key=lambda tag_name: -counts[tag_name])
+    codebook = pd.DataFrame(
+        {
+            "tag": by_frequency,
+            "definition": [definitions[tag_name] for tag_name in by_frequency],
+            "n": [counts[tag_name] for tag_name in by_frequency],
+        }
+    )
     scores = _as_scores(read, field, by_frequency, cluster)
     return ErrorReport(
         reader=name,
         n_read=len(read),
         n_responses=len(responses),
-        codebook=pd.DataFrame(
-            {
-                "tag": by_frequency,
-                "definition": [definitions[tag_name] for tag_name in by_frequency],
-                "n": [counts[tag_name] for tag_name in by_frequency],
-            }
-        ),
+        codebook=codebook,
         rates=_rates(scores, cluster, confidence_level),
         comparisons=_comparisons(scores, baseline, cluster, correction, confidence_level),
         agreement=_agreement(readers, field, by_frequency, cluster, confidence_level),
@@ -581,7 +570,7 @@ def _comparisons(
 ) -> pd.DataFrame:
     """Paired differences of the systems, for each tag; empty if there is one system."""
     if scores["system"].nunique() < 2:
-        return pd.DataFrame(columns=list(_NO_COMPARISONS))
+        return pd.DataFrame(columns=list(_OF_COMPARISON))
     compared = compare(
         scores,
         baseline=baseline,
@@ -679,9 +668,10 @@ def _cases(read: pd.DataFrame, task: Task, field: str, tags: Sequence[str]) -> p
         ]
         if not places:
             continue
-        chosen = _worst_and_typical(read.iloc[places], task.field(field), field)
-        for case, place in chosen.items():
-            response = read.iloc[places[place]].to_dict()
+        rows_with_tag = read.iloc[places]
+        place_by_case = _worst_and_typical(rows_with_tag, task.field(field), field)
+        for case, place in place_by_case.items():
+            response = rows_with_tag.iloc[place].to_dict()
             rows.append(
                 {
                     "tag": tag_name,

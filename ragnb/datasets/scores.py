@@ -195,23 +195,23 @@ def _metric_columns(
 ) -> dict[str, str]:
     """Name of each metric -> its column. By default, these are columns of numbers."""
     if isinstance(metrics, Mapping):
-        chosen = dict(metrics)
+        columns_of_metrics = dict(metrics)
     elif metrics:
-        chosen = {name: name for name in list_of_texts(metrics)}
+        columns_of_metrics = {name: name for name in list_of_texts(metrics)}
     else:
         numeric = [name for name in frame if _is_numeric(frame[name], decimal)]
         # If some names begin with a tool, only these columns are scores.
         names = [name for name in numeric if _OF_A_TOOL.fullmatch(str(name))]
         names = names or [name for name in numeric if name not in _NO_METRIC]
-        chosen = {str(name): name for name in names}
-    missing = [column for column in chosen.values() if column not in frame]
-    if missing or not chosen:
+        columns_of_metrics = {str(name): name for name in names}
+    missing = [column for column in columns_of_metrics.values() if column not in frame]
+    if missing or not columns_of_metrics:
         raise InputError(
             f"load_scores found no {missing[0] if missing else 'column of numbers'} among the columns "
             f"{', '.join(map(str, frame))}; name the columns of scores: metrics=[...], and convert "
             "texts to numbers first"
         )
-    return chosen
+    return columns_of_metrics
 
 
 def _is_numeric(column: pd.Series, decimal: str | None) -> bool:

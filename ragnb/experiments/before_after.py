@@ -253,9 +253,11 @@ class Changes(Report):
         """The first flipped answers, with one line per text."""
         lines = []
         for row in self.flipped.head(_SHOWN).to_dict("records"):
-            asked = row.get("question")
-            question = "" if is_missing(asked) or asked == row["example_id"] else f": {asked}"
-            lines.append(f"{row['example_id']} ({row['change']}){question}")
+            question = row.get("question")
+            # Without ids, the question itself is the id.
+            is_new = not is_missing(question) and question != row["example_id"]
+            ending = f": {question}" if is_new else ""
+            lines.append(f"{row['example_id']} ({row['change']}){ending}")
             lines += _two_texts(row)
         return "\n".join(_one_line(line, width) for line in lines)
 

@@ -73,12 +73,12 @@ def pair_runs(
     sides, left_out = _with_arms(sides, systems)
     if isinstance(examples, str | Path):
         examples = load_examples(examples)
-    known = _questions_of(examples, sides.values())
-    are_ids_of_prompts = known is None and not any(
+    questions = _questions_of(examples, sides.values())
+    are_ids_of_prompts = questions is None and not any(
         {"example_id", "question"} & {*frame.columns} for frame in sides.values()
     )
-    sides, known = _with_ids_of_one_kind(sides, known)
-    sides = {side: _with_questions(frame, known, side) for side, frame in sides.items()}
+    sides, questions = _with_ids_of_one_kind(sides, questions)
+    sides = {side: _with_questions(frame, questions, side) for side, frame in sides.items()}
     first, second = sides[BEFORE], sides[AFTER]
     common = set(first["example_id"]) & set(second["example_id"])
     if len(first) and len(second) and not common:
@@ -88,8 +88,9 @@ def pair_runs(
     keys = ["arm", "example_id", *conditions]
     for side, frame in sides.items():
         _require_one_row(frame, keys, side)
-    asked = known if examples is not None else None
-    return PairedRuns(first, second, keys, left_out, why_missing, asked)
+    # Questions that only a run names are not those of the user.
+    stated_questions = questions if examples is not None else None
+    return PairedRuns(first, second, keys, left_out, why_missing, stated_questions)
 
 
 # ---- one run -----------------------------------------------------------------------------------
@@ -137,20 +138,20 @@ def _with_arms(
     """The rows of the systems that are paired, with the column ``arm``, and what is left out."""
     names = {side: list(dict.fromkeys(frame["system"])) for side, frame in sides.items()}
     if systems is not None:
-        chosen = [systems] * 2 if isinstance(systems, str) else list(systems)
-        if len(chosen) != 2:
+        stated_names = [systems] * 2 if isinstance(systems, str) else list(systems)
+        if len(stated_names) != 2:
             raise InputError(
                 "systems must be two names, that of the system before and that of the system after, "
-                f"got {len(chosen)}"
+                f"got {len(stated_names)}"
             )
-        for side, name in zip(sides, chosen, strict=True):
+        for side, name in zip(sides, stated_names, strict=True):
             if name not in names[side]:
                 listed = ", ".join(map(str, names[side])) or "none"
                 hint = did_you_mean(name, names[side])
                 raise InputError(f"systems: {name!r} is not in {side}, which has {listed}{hint}")
         return {
             side: frame[frame["system"] == name].reset_index(drop=True).assign(arm="")
-            for (side, frame), name in zip(sides.items(), chosen, strict=True)
+            for (side, frame), name in zip(sides.items(), stated_names, strict=True)
         }, []
     if all(len(of_side) <= 1 for of_side in names.values()):
         # A system on each side: its name may have changed with the model.
@@ -190,10 +191,10 @@ def _questions_of(
                 "examples need a column question or example_id, got "
                 f"{', '.join(map(str, examples.columns)) or 'no columns'}"
             )
-        known = pd.DataFrame(examples).reset_index(drop=True)
-        if "example_id" not in known:
-            known = known.assign(example_id=known["question"])
-        return known.drop_duplicates("example_id").reset_index(drop=True)
+        questions = pd.DataFrame(examples).reset_index(drop=True)
+        if "example_id" not in questions:
+            questions = questions.assign(example_id=questions["question"])
+        return questions.drop_duplicates("example_id").reset_index(drop=True)
     for frame in frames:
         if {"example_id", "question"} <= {*frame.columns} and frame["example_id"].notna().all():
             columns = ["example_id", *(name for name in _OF_QUESTIONS if name in frame)]
@@ -202,14 +203,14 @@ def _questions_of(
 
 
 def _with_ids_of_one_kind(
-    sides: dict[str, pd.DataFrame], known: pd.DataFrame | None
+    sides: dict[str, pd.DataFrame], questions: pd.DataFrame | None
 ) -> tuple[dict[str, pd.DataFrame], pd.DataFrame | None]:
     """The frames with ids as texts if some are texts: a file has the text ``10`` where a frame has the number."""
-    frames = [*sides.values(), *([] if known is None else [known])]
+    frames = [*sides.values(), *([] if questions is None else [questions])]
     ids = [frame["example_id"] for frame in frames if "example_id" in frame]
     kinds = {type(present(value)) for column in ids for value in column} - {type(None)}
     if len(kinds) < 2 or str not in kinds:
-        return sides, known
+        return sides, questions
 
     def with_texts(frame: pd.DataFrame) -> pd.DataFrame:
         """The frame with ids as texts; a missing one stays missing."""
@@ -219,10 +220,10 @@ def _with_ids_of_one_kind(
         return frame.assign(example_id=pd.Series(texts, frame.index, dtype=object))
 
     texts = {side: with_texts(frame) for side, frame in sides.items()}
-    return texts, None if known is None else with_texts(known)
+    return texts, None if questions is None else with_texts(questions)
 
 
-def _with_questions(frame: pd.DataFrame, known: pd.DataFrame | None, side: str) -> pd.DataFrame:
+def _with_questions(frame: pd.DataFrame, questions: pd.DataFrame | None, side: str) -> pd.DataFrame:
     """The rows with ``example_id`` and what is known of their questions.
 
     Rows of a store of `ragnb.complete` have no ids. The question of such a row is that whose text is
@@ -235,8 +236,8 @@ def _with_questions(frame: pd.DataFrame, known: pd.DataFrame | None, side: str) 
                 f"changes needs an example_id in every row, but row {row} of {side} has none"
             )
         identified = frame
-    elif known is not None and "question" in known:
-        identified = _identified(frame, known, side)
+    elif questions is not None and "question" in questions:
+        identified = _identified(frame, questions, side)
     elif "question" in frame:
         identified = frame.assign(example_id=frame["question"])
     else:
@@ -245,25 +246,25 @@ def _with_questions(frame: pd.DataFrame, known: pd.DataFrame | None, side: str) 
             identified = frame.assign(example_id=pd.Series(dtype=object))
         else:
             ids = [hashlib.sha256(prompt.encode()).hexdigest()[:12] for prompt in prompts]
-            questions = [_last_text(row) for row in _rows(frame)]
-            identified = frame.assign(example_id=ids, question=questions)
-    if known is None:
+            last_texts = [_last_text(row) for row in _rows(frame)]
+            identified = frame.assign(example_id=ids, question=last_texts)
+    if questions is None:
         return identified
-    # What the rows say themselves precedes what is known of the questions.
-    missing = [
-        name
-        for name in known
-        if name != "example_id" and (name not in identified or identified[name].isna().all())
-    ]
-    rest = identified.drop(columns=[name for name in missing if name in identified])
-    return rest.merge(known[["example_id", *missing]], on="example_id", how="left")
+    # What a row says of its question precedes what the table of questions says.
+    missing_columns = []
+    for name in questions.columns.drop("example_id"):
+        if name not in identified or identified[name].isna().all():
+            missing_columns.append(name)
+    without_empty_columns = identified.drop(columns=missing_columns, errors="ignore")
+    of_questions = questions[["example_id", *missing_columns]]
+    return without_empty_columns.merge(of_questions, on="example_id", how="left")
 
 
-def _identified(frame: pd.DataFrame, known: pd.DataFrame, side: str) -> pd.DataFrame:
+def _identified(frame: pd.DataFrame, questions: pd.DataFrame, side: str) -> pd.DataFrame:
     """The rows whose question is known, with its id."""
     # A question that the examples have twice, with the same text, has one request and one reply.
     by_text: dict[str, list[Any]] = {}
-    for question, example in zip(known["question"], known["example_id"], strict=True):
+    for question, example in zip(questions["question"], questions["example_id"], strict=True):
         if text := _folded(question):
             by_text.setdefault(text, []).append(example)
     finder = _QuestionFinder(by_text)

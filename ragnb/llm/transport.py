@@ -81,6 +81,7 @@ class Transport:
             """A client of openai whose attempts are sent by the transport."""
 
             async def send(self, request: Any, **options: Any) -> Any:
+                """Send a request by the transport, which waits for its turn and reads the body."""
                 # The body is read by the transport, which limits its size.
                 options["stream"] = True
                 return await transport.send(request, partial(super().send, request, **options))

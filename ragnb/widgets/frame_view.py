@@ -279,8 +279,9 @@ class FrameView(HBox):
         is_new_order = change is not None and change["name"] == "sort" and bool(change["new"])
         if is_new_order:
             self._shown = -1
-        chosen = zip(self._rows.choices, self._list.chosen, strict=True)
-        filters = {name: codes for name, codes in chosen if codes}
+        codes_by_column = zip(self._rows.choices, self._list.chosen, strict=True)
+        # Without a choice, a column does not filter.
+        filters = {name: codes for name, codes in codes_by_column if codes}
         self._places = self._rows.found(self._list.search, filters, self._list.sort)
         positions_of_selected = np.flatnonzero(self._places == self._shown)
         if len(positions_of_selected):

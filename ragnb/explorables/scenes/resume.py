@@ -37,25 +37,20 @@ def resume(n_requests: int, max_concurrency: int) -> Scene:
             f"{n_under_way} of them were under way and may be paid twice. Without a store, the next call "
             f"would send all {n_requests:,}, and pay {n_stored:,} to {n_stored + n_under_way:,} twice."
         )
-        replies = [0, n_requests]
-        chart = Chart(
-            (0, n_requests, "replies before the run is killed"),
-            (0, n_requests, "replies that are paid twice"),
-            [
-                ("truth", replies, replies),
-                (
-                    "result",
-                    [0, n_requests - max_concurrency, n_requests],
-                    [max_concurrency] * 2 + [0],
-                ),
-                ("dot", [n_stored, n_stored], [n_stored, n_under_way]),
-            ],
-            [
-                (0.6 * n_requests, 0.7 * n_requests, "without a store "),
-                (0.98 * n_requests, 0.06 * n_requests, "with a store "),
-            ],
-        )
-        return Frame(sentence, chart)
+        dots = ("dot", [n_stored, n_stored], [n_stored, n_under_way])
+        return Frame(sentence, Chart(x_axis, y_axis, [without_store, with_store, dots], names))
+
+    x_axis = (0, n_requests, "replies before the run is killed")
+    y_axis = (0, n_requests, "replies that are paid twice")
+    without_store = ("truth", [0, n_requests], [0, n_requests])
+    # As many requests are under way as may be, until fewer are left.
+    n_at_once = min(max_concurrency, n_requests)
+    first_with_fewer = n_requests - n_at_once
+    with_store = ("result", [0, first_with_fewer, n_requests], [n_at_once, n_at_once, 0])
+    names = [
+        (0.6 * n_requests, 0.7 * n_requests, "without a store "),
+        (0.98 * n_requests, 0.06 * n_requests, "with a store "),
+    ]
 
     counts = evenly_spaced(0, n_requests, 41, start=n_requests // 2)
     return Scene([Control("replies before the run is killed", counts, n_requests // 2)], frame)

@@ -152,18 +152,24 @@ def labels_of_different_kinds(evidence: Evidence) -> Iterator[Finding]:
     )
     medians = lengths[is_judged].groupby(of_system).median()
     n_rejected = int(is_rejected.sum())
-    sentence = (
-        f"People reject some of the judged answers that contain the reference: "
-        f"{counts_in_words(rejected_of_contained)}. On the {n_both:,} questions on which the answers of "
-        f"both {first} and {second} contain it, {number_of(only_first, 'time')} people reject {first} and "
-        f"accept {second}, and {number_of(only_second, 'time')} the reverse "
-        f"({format_p_value(p_value)}{pair_words}). "
+    counts = (
+        "People reject some of the judged answers that contain the reference: "
+        f"{counts_in_words(rejected_of_contained)}."
+    )
+    same_questions = (
+        f"On the {n_both:,} questions on which the answers of both {first} and {second} contain it, "
+        f"{number_of(only_first, 'time')} people reject {first} and accept {second}, and "
+        f"{number_of(only_second, 'time')} the reverse ({format_p_value(p_value)}{pair_words})."
+    )
+    n_within_words = _n_within_words(evidence, is_rejected)
+    explanations = (
         "There are two explanations: people may have labelled the systems by different standards, or an "
-        'answer contains the reference by chance, as "2022" contains "2". In '
-        f"{_n_within_words(evidence, is_rejected):,} of the {n_rejected:,} rejected answers, the reference "
-        f"is only a part of a longer word or number. Long answers contain more by chance; the medians are "
+        'answer contains the reference by chance, as "2022" contains "2". '
+        f"In {n_within_words:,} of the {n_rejected:,} rejected answers, the reference is only a part of a "
+        "longer word or number. Long answers contain more by chance; the medians are "
         f"{medians[first]:.0f} words ({first}) and {medians[second]:.0f} words ({second})."
     )
+    sentence = f"{counts} {same_questions} {explanations}"
     # What the order of the systems would be if answers that contain the reference were right.
     repaired = people.where(~is_rejected, 1.0)
     effect = ORDER if evidence.changes_order(repaired) else SYSTEMS
