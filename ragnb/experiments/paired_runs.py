@@ -250,7 +250,7 @@ def _with_questions(frame: pd.DataFrame, questions: pd.DataFrame | None, side: s
             identified = frame.assign(example_id=ids, question=last_texts)
     if questions is None:
         return identified
-    # What a row says of its question precedes what the table of questions says.
+    # The columns of a row precede those of the table of questions.
     missing_columns = []
     for name in questions.columns.drop("example_id"):
         if name not in identified or identified[name].isna().all():
