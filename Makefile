@@ -27,7 +27,7 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-w
 .DELETE_ON_ERROR:
 
 figures: .venv/ready
-	$(FIXED) $(PY) tests/notebooks/execute.py notebooks/*.ipynb
+	$(FIXED) $(PY) tools/execute.py notebooks/*.ipynb
 
 test: .venv/model
 	$(BIN)/ruff format --check .

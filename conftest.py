@@ -16,7 +16,7 @@ def pytest_configure(config):
 def make_strict():
     """Change how nbval runs cells."""
     from nbval import kernel
-    from notebooks.forked import ForkedKernelManager
+    from support.forked import ForkedKernelManager
 
     def execute(self, cell_input, allow_stdin=None):
         return self.kc.execute(
@@ -34,7 +34,7 @@ def pytest_runtest_call(item):
     """After the cell of an exercise, run its folded solution, which must satisfy the check."""
     outcome = yield
     if item.path.suffix == ".ipynb":
-        from notebooks.exercises import solutions, solve
+        from support.exercises import solutions, solve
 
         found = solutions(item.parent.nb)
         if item.cell.id in found:

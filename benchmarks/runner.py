@@ -16,7 +16,7 @@ import pandas as pd
 from benchmarks.timing import ROOT, measure
 from ragnb import complete
 
-SERVER = ROOT / "tests" / "llm" / "fault_server.py"
+SERVER = ROOT / "tests" / "support" / "fault_server.py"
 
 
 async def bare_loop(base_url: str, messages: list, concurrency: int) -> list[str]:

@@ -249,3 +249,9 @@ def test_no_tracked_file_names_a_machine_or_an_index():
             and path != Path(__file__)
         ):
             assert not pattern.search(path.read_text("utf-8")), name
+
+
+def test_no_folder_of_the_tests_hides_a_module_of_python():
+    """`tests` is on the path of imports, so a folder `statistics` would be found before the module."""
+    folders = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir()}
+    assert not folders & {*sys.stdlib_module_names}

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hostile import ELEMENTS, HOSTILE, PAYLOADS, Reader, visible
-from made_scores import scored
+from support.hostile import ELEMENTS, HOSTILE, PAYLOADS, Reader, visible
+from support.made_scores import scored
 
 from ragnb.display import Results, html_parts, shown, text_table
 from ragnb.numbers import text_width

@@ -115,7 +115,7 @@ def test_the_page_of_metrics_is_up_to_date():
 
 @pytest.mark.data
 def test_the_answers_of_the_quickstart_are_those_of_evouna(data_folder):
-    from recording.answers import extract
+    from tools.recording.answers import extract
 
     made = extract(data_folder / "evouna" / "NQ.json").to_csv(index=False)
     assert made == (ROOT / "docs" / "answers.csv").read_text("utf-8")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hostile import HOSTILE, visible
+from support.hostile import HOSTILE, visible
 
 import ragnb
 from ragnb.__main__ import main

@@ -2,8 +2,8 @@ import html
 import unicodedata
 
 import pytest
-from hostile import HOSTILE, Reader, any_text, joined_text, shown, visible
 from hypothesis import example, given
+from support.hostile import HOSTILE, Reader, any_text, joined_text, shown, visible
 
 from ragnb.markup import (
     Markup,

@@ -7,10 +7,10 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
-from hostile import HOSTILE, Reader
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_scores import scored
+from support.hostile import HOSTILE, Reader
+from support.made_scores import scored
 
 import ragnb
 from ragnb.errors import InputError

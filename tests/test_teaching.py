@@ -8,7 +8,7 @@ import nbformat
 import numpy as np
 import pytest
 from nbconvert import HTMLExporter, SlidesExporter
-from notebooks.exercises import solutions
+from support.exercises import solutions
 
 import ragnb
 from ragnb.teaching import answer_digest, check, students_copy

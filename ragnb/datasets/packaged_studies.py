@@ -1,6 +1,6 @@
 """Data in the package: answers of real systems with people's labels, and tables of papers.
 
-``tests/recording/studies.py`` makes the files of studies from those that their authors published.
+``tools/recording/studies.py`` makes the files of studies from those that their authors published.
 """
 
 import csv

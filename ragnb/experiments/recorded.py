@@ -1,6 +1,6 @@
 """Recorded replies of small local models on the embedded samples: the notebooks replay them, so they run in seconds.
 
-``tests/recording/replies.py`` asks the models again. A recording is a store like any other: code that replays it asks a
+``tools/recording/replies.py`` asks the models again. A recording is a store like any other: code that replays it asks a
 live model if it is given another ``store`` and a ``base_url``.
 """
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from annotation.labelling import (
+from support.labelling import (
     LANGUAGES,
     TRACE,
     annotated,

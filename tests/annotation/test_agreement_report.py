@@ -4,14 +4,14 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
-from annotation.labelling import (
+from scipy.stats import sem, t
+from sklearn.metrics import cohen_kappa_score
+from support.labelling import (
     LANGUAGES,
     annotated,
     verdict_examples,
     verdicts,
 )
-from scipy.stats import sem, t
-from sklearn.metrics import cohen_kappa_score
 
 from ragnb.annotation import TASKS, agreement, disagreements, read_labels, read_task
 from ragnb.errors import InputError

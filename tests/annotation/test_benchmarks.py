@@ -1,7 +1,7 @@
 """The tasks of benchmarks, from the labels of a person to the value of a metric: claims, spans, grades, conversations."""
 
 import pytest
-from annotation.labelling import annotated, plain_frame
+from support.labelling import annotated, plain_frame
 
 import ragnb
 from ragnb.annotation import TASKS, join_labels

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from annotation.labelling import (
+from support.labelling import (
     LANGUAGES,
     annotated,
     keyed_frame,

@@ -1,10 +1,10 @@
 """Error analysis: notes and tags of a codebook that grows, with a log that loses nothing."""
 
 import pandas as pd
-import processes
 import pytest
-from annotation.labelling import TEXTS, opened, plain_frame
 from sklearn.metrics import cohen_kappa_score
+from support import processes
+from support.labelling import TEXTS, opened, plain_frame
 
 import ragnb
 from ragnb.annotation import (

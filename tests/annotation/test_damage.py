@@ -5,7 +5,7 @@ import random
 import warnings
 
 import pytest
-from annotation.labelling import TRACE, annotated, trace_examples, verdict_examples, verdicts
+from support.labelling import TRACE, annotated, trace_examples, verdict_examples, verdicts
 
 import ragnb
 from ragnb.annotation import AnnotationSession, join_labels, read_labels, recover_log

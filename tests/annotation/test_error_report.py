@@ -4,12 +4,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from annotation.labelling import opened, plain_frame
-from hostile import PAYLOADS
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
+from support.hostile import PAYLOADS
+from support.labelling import opened, plain_frame
 
 import ragnb
 from ragnb.annotation import read_codebook

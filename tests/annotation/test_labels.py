@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from annotation.labelling import (
+from support.labelling import (
     TRACE,
     annotated,
     keyed_frame,

@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from annotation.labelling import TEXTS, trace_examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from processes import context, hold, kill, start, take_notes
+from support.labelling import TEXTS, trace_examples
+from support.processes import context, hold, kill, start, take_notes
 
 from ragnb.annotation import TASKS, AnnotationSession
 from ragnb.annotation.log import (

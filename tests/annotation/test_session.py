@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
-from annotation.labelling import TEXTS, keyed_frame, opened, plain_frame, said, verdict_examples
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from support.labelling import TEXTS, keyed_frame, opened, plain_frame, said, verdict_examples
 
 from ragnb.annotation import TASKS, AnnotationSession, agreement, join_labels, recorded_passes
 from ragnb.annotation.log import LabelState, read_log

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from annotation.labelling import keyed_frame, plain_frame
 from hypothesis import given
 from hypothesis import strategies as st
+from support.labelling import keyed_frame, plain_frame
 
 from ragnb.annotation import TASKS, AnnotationSession, Field, Option, join_labels, read_task
 from ragnb.annotation.items import build_items, check_value, item_ids

@@ -3,7 +3,7 @@
 from functools import cache
 
 import pytest
-from browser.lab import CHROMIUM, SIZE, change_theme, lab_page, launch
+from support.lab import CHROMIUM, SIZE, change_theme, lab_page, launch
 
 import ragnb
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser.screen import annotate, shown
+from support.screen import annotate, shown
 
 from ragnb.annotation import read_labels
 

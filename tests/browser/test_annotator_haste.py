@@ -1,8 +1,8 @@
 """The annotator in a hurry: keys typed ahead, items in haste, a full disk, two views of one annotator."""
 
 import pytest
-from browser.lab import show
-from browser.screen import IMPORTS, Annotating, annotate
+from support.lab import show
+from support.screen import IMPORTS, Annotating, annotate
 
 pytestmark = pytest.mark.browser
 

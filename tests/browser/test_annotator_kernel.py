@@ -5,8 +5,8 @@ import signal
 import time
 
 import pytest
-from browser.lab import IDLE, fill, run_all, show, wait_for_kernel
-from browser.screen import IMPORTS, Annotating, annotate
+from support.lab import IDLE, fill, run_all, show, wait_for_kernel
+from support.screen import IMPORTS, Annotating, annotate
 
 pytestmark = pytest.mark.browser
 

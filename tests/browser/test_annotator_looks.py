@@ -1,9 +1,9 @@
 """How the annotator reads: scripts from right to left, the ways of the focus, and what a screen reader is told."""
 
 import pytest
-from browser.items import BIDI
-from browser.looks import CONTROLS, FOCUSED, TEXT_EDGES
-from browser.screen import annotate
+from support.items import BIDI
+from support.looks import CONTROLS, FOCUSED, TEXT_EDGES
+from support.screen import annotate
 
 pytestmark = pytest.mark.browser
 

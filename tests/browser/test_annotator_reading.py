@@ -1,8 +1,8 @@
 """Labels that are read in the cell after the annotator, while the last clicks are on their way."""
 
 import pytest
-from browser.lab import fill, show
-from browser.screen import IMPORTS, Annotating
+from support.lab import fill, show
+from support.screen import IMPORTS, Annotating
 
 pytestmark = pytest.mark.browser
 

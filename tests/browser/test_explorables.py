@@ -3,8 +3,8 @@
 import nbformat
 import pandas as pd
 import pytest
-from browser.lab import show_html
-from hostile import PAYLOADS, visible
+from support.hostile import PAYLOADS, visible
+from support.lab import show_html
 
 import ragnb
 from ragnb.experiments import recorded_responses

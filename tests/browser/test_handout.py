@@ -4,11 +4,11 @@ import json
 
 import pandas as pd
 import pytest
-from browser.items import verdict_items
-from browser.lab import launch
-from browser.looks import CONTRASTS
 from browser.test_hostile_widgets import ANNOTATORS, check_inert
-from hostile import PAYLOADS, visible
+from support.hostile import PAYLOADS, visible
+from support.items import verdict_items
+from support.lab import launch
+from support.looks import CONTRASTS
 
 import ragnb
 from ragnb.annotation import AnnotationSession, adjudicate, join_labels, read_codebook, read_labels

@@ -1,9 +1,9 @@
 """Attacks in every text of every widget and static viewer, on a trusted page with a kernel: nothing runs, nothing is asked for."""
 
 import pytest
-from browser.lab import show
-from browser.screen import Annotating
-from hostile import ELEMENTS, PAYLOADS, visible
+from support.hostile import ELEMENTS, PAYLOADS, visible
+from support.lab import show
+from support.screen import Annotating
 
 pytestmark = pytest.mark.browser
 

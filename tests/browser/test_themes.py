@@ -1,10 +1,10 @@
 """Both themes of JupyterLab: every text stands out from what is behind it, and results fit a narrow window."""
 
 import pytest
-from browser.lab import change_theme, show_html
-from browser.looks import CONTRASTS
-from browser.screen import IMPORTS, Annotating
-from made_scores import scored
+from support.lab import change_theme, show_html
+from support.looks import CONTRASTS
+from support.made_scores import scored
+from support.screen import IMPORTS, Annotating
 
 from ragnb.display import shown
 from ragnb.scoring import summarize

@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from browser.lab import change_theme, run_all, show
 from browser.test_themes import CARD
+from support.lab import change_theme, run_all, show
 
 CELL = """
 import pandas as pd

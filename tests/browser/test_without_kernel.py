@@ -6,13 +6,13 @@ import sys
 
 import nbformat
 import pytest
-from browser.lab import ROOT, lab_page, show
+from support.lab import ROOT, lab_page, show
 
 pytestmark = pytest.mark.browser
 
 CELLS = [
     """import pandas as pd
-from browser.items import *
+from support.items import *
 from ragnb.widgets import Annotator, view
 view(pd.DataFrame([dict(question=f"Question {i}", response=f"needle{i} in the hay", label=i % 2) for i in range(20)]))""",
     "Annotator(verdict_items(), 'verdict', 'ana', '.')",

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import binom
-from two_normals import accepted, draw
+from support.two_normals import accepted, draw
 
 from ragnb.conformal import calibrate_selective_risk
 from ragnb.conformal.control import THRESHOLDS

@@ -7,8 +7,8 @@ Bands are four standard deviations of its mean wide: a correct method leaves the
 import numpy as np
 import pytest
 from scipy import stats
-from simulation import slack
-from two_normals import draw, of_labels
+from support.simulation import slack
+from support.two_normals import draw, of_labels
 
 from ragnb.conformal import (
     ConformalClassifier,

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from contract import frames
 from sklearn.linear_model import LogisticRegression
+from support import frames
 
 import ragnb
 from ragnb.cells import is_missing

@@ -29,7 +29,7 @@ study_of = cache(load_study)
     "name", [*PUBLISHED, "mtrag.labels", "trec-rag-judges.labels", "trec-rag-judges.repeats"]
 )
 def test_a_study_equals_the_published_files(name, data_folder):
-    from recording.studies import FRAMES, folder_of
+    from tools.recording.studies import FRAMES, folder_of
 
     study, _, frame = name.partition(".")
     made = FRAMES[name](folder_of(data_folder, name))

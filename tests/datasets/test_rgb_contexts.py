@@ -3,7 +3,7 @@ from functools import cache
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from released_contexts import fits, released_context
+from support.released_contexts import fits, released_context
 
 from ragnb.datasets import audit, build_contexts, load_rgb
 from ragnb.datasets.rgb_contexts import ceil_share

@@ -7,9 +7,9 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from ensemble.ensemble_frames import metrics_and_labels
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.ensemble_frames import metrics_and_labels
 
 from ragnb.ensemble import DataSplit, SplitRatios, XYData, feature_frame
 from ragnb.ensemble.data import cross_validation_folds

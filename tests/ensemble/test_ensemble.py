@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from ensemble.ensemble_frames import METRICS, fitted, metrics_and_labels
 from sklearn.naive_bayes import GaussianNB
+from support.ensemble_frames import METRICS, fitted, metrics_and_labels
 
 from ragnb.ensemble import (
     BatchJudicator,

@@ -4,10 +4,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from ensemble.ensemble_frames import METRICS, metrics_and_labels
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from support.ensemble_frames import METRICS, metrics_and_labels
 
 from ragnb.ensemble import feature_report
 

@@ -7,10 +7,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from ensemble.ensemble_frames import METRICS, fitted, metrics_and_labels
 from scipy.special import expit
 from scipy.stats import binom, ks_2samp
 from sklearn.linear_model import LogisticRegression
+from support.ensemble_frames import METRICS, fitted, metrics_and_labels
 
 from ragnb.ensemble import DataSplit, MetricEnsemble, XYData
 from ragnb.ensemble.shift import LEVEL, SCORE, sample, shift_tests

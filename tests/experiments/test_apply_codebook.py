@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from experiments.judge import Judge, shown
-from hostile import PAYLOADS
 from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
+from support.hostile import PAYLOADS
+from support.judge import Judge, shown
 
 import ragnb
 from ragnb.annotation import AnnotationSession, read_labels, tag_judge_report

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from fault_server import Answer, FaultServer
 from scipy.stats import binom, binomtest
+from support.fault_server import Answer, FaultServer
 
 import ragnb
 from ragnb.__main__ import main

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from fault_server import FaultServer
+from support.fault_server import FaultServer
 
 import ragnb
 from ragnb.errors import InputError

@@ -2,10 +2,10 @@ import math
 
 import pandas as pd
 import pytest
-from experiments.judge import Judge, asked_about, shown
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
+from support.judge import Judge, asked_about, shown
 
 import ragnb
 from ragnb.ensemble import BatchJudicator

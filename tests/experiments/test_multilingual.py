@@ -1,6 +1,6 @@
 import pandas as pd
 import pytest
-from fault_server import Answer, FaultServer
+from support.fault_server import Answer, FaultServer
 
 import ragnb
 from ragnb.experiments import MULTILINGUAL_SYSTEMS, run_multilingual

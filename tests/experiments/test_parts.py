@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 import pytest
-from experiments.judge import Judge, shown
+from support.judge import Judge, shown
 
 import ragnb
 from ragnb.datasets import one_row_per_part

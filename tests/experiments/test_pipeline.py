@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from processes import answer_slowly, finish, kill, start
+from support.processes import answer_slowly, finish, kill, start
 
 import ragnb
 from ragnb.errors import InputError, StoreError

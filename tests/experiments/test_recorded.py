@@ -1,7 +1,6 @@
 """What is recorded is whole, names its origin, and gives the responses again without a model."""
 
 import pytest
-from recording.replies import reply_keys
 
 import ragnb
 from ragnb.errors import InputError
@@ -12,6 +11,7 @@ from ragnb.experiments import (
     recorded_responses,
     recorded_store,
 )
+from tools.recording.replies import reply_keys
 
 
 @pytest.fixture(scope="module", params=sorted(RECORDINGS))

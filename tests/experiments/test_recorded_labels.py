@@ -6,13 +6,13 @@ import random
 import numpy as np
 import pandas as pd
 import pytest
-from recording.labelled import SAMPLES, labelled, measured_cosines
 
 from ragnb.datasets import load_study
 from ragnb.experiments import recorded_labels, recorded_responses
 from ragnb.experiments.recorded import LABELS
 from ragnb.metrics import FLEXIBLE_REFUSALS
 from ragnb.stats import agreement_interval
+from tools.recording.labelled import SAMPLES, labelled, measured_cosines
 
 REFUSALS = ("rgb_noise", "rgb_rejection", "rgb_integration", "rgb_counterfactual")
 ANSWERS = {"rgb_noise": ("answer", "plain"), "multilingual": ("direct", "multi", "cross")}

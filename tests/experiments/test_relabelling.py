@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import hypergeom
-from simulation import slack
+from support.simulation import slack
 
 import ragnb
 from ragnb.conformal import labels_for_coverage

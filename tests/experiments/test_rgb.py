@@ -1,5 +1,5 @@
 import pytest
-from fault_server import Answer, FaultServer
+from support.fault_server import Answer, FaultServer
 
 import ragnb
 from ragnb.errors import InputError

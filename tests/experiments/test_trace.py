@@ -2,7 +2,7 @@ import json
 
 import pandas as pd
 import pytest
-from experiments.judge import Judge
+from support.judge import Judge
 
 import ragnb
 from ragnb.errors import InputError

@@ -8,9 +8,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import dots, names, row_labels, small_print
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_hex
+from support.drawn import dots, names, row_labels, small_print
 
 import ragnb
 from ragnb.errors import InputError

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from made_scores import scored
+from support.made_scores import scored
 
 from ragnb.figures import plot
 from ragnb.scoring import compare, summarize

@@ -4,8 +4,8 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import small_print
 from matplotlib.collections import LineCollection
+from support.drawn import small_print
 
 from ragnb.errors import InputError
 from ragnb.figures import plot, save_figure

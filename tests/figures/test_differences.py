@@ -1,9 +1,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import row_labels, small_print
-from made_scores import scored
 from matplotlib.colors import to_rgb
+from support.drawn import row_labels, small_print
+from support.made_scores import scored
 
 from ragnb.figures import plot
 from ragnb.scoring import compare

@@ -4,8 +4,8 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import dots, names, small_print
-from made_scores import scored, with_costs
+from support.drawn import dots, names, small_print
+from support.made_scores import scored, with_costs
 
 from ragnb.errors import InputError
 from ragnb.figures import plot

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import dots, names, row_labels, small_print
+from support.drawn import dots, names, row_labels, small_print
 
 from ragnb import plot
 from ragnb.ensemble import deferral_curve, deferral_point

@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import small_print
+from support.drawn import small_print
 
 import ragnb
 from ragnb.figures import plot

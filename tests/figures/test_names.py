@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from made_scores import scored, with_costs
+from support.made_scores import scored, with_costs
 
 from ragnb.figures import plot
 from ragnb.figures.styles import style

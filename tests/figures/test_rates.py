@@ -1,9 +1,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import dots, row_labels
-from drawn import names as drawn_names
 from matplotlib.collections import LineCollection, PathCollection
+from support.drawn import dots, row_labels
+from support.drawn import names as drawn_names
 
 from ragnb.figures import plot
 from ragnb.stats import rate_interval

@@ -8,9 +8,9 @@ from unittest.mock import Mock
 
 import pandas as pd
 import pytest
-from asking import chat, expected, replay, run
-from batch_output import answered, expired, refused, requests_in, write
-from fault_server import FaultServer
+from support.asking import chat, expected, replay, run
+from support.batch_output import answered, expired, refused, requests_in, write
+from support.fault_server import FaultServer
 
 from ragnb.errors import InputError
 from ragnb.llm import Store, add_batch_output, batch, write_batch

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
-from asking import chat, expected, number, replay, run
-from fault_server import Answer, FaultServer, echo, expected_text
+from support.asking import chat, expected, number, replay, run
+from support.fault_server import Answer, FaultServer, echo, expected_text
 
 from ragnb.errors import EndpointError, InputError
 from ragnb.llm import Budget, Store, complete

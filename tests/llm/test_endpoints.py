@@ -4,9 +4,9 @@ import json
 
 import pandas as pd
 import pytest
-from asking import chat, expected, number, replay, run
-from fault_server import Answer, FaultServer
-from test_key import CANARY, shown
+from support.asking import chat, expected, number, replay, run
+from support.canary import CANARY, shown
+from support.fault_server import Answer, FaultServer
 
 import ragnb
 from ragnb.arguments import shown_address

@@ -2,25 +2,22 @@
 
 import json
 import socket
-import sys
-import traceback
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from asking import chat, replay, run
-from batch_output import answered, refused, requests_in, write
-from fault_server import Answer, FaultServer
+from support.asking import chat, replay, run
+from support.batch_output import answered, refused, requests_in, write
+from support.canary import CANARY, shown
+from support.fault_server import Answer, FaultServer
 
 from ragnb.errors import RagnbError
 from ragnb.llm import Store, batch, complete
 
-CANARY = "sk-canary-0123456789abcdef"
 SPELLED = CANARY.replace("-", "\\u002d")  # another spelling of the same text in JSON
 LONG = f"{'x' * 290} {CANARY}"  # a message cut to 300 characters must not keep the start of the key
 ECHO = {"x-request-id": CANARY, "x-echo": f"Bearer {CANARY}"}
-PACKAGE = str(Path(sys.modules["ragnb"].__file__).parent)
 
 pytestmark = pytest.mark.usefixtures("quick_retries")
 
@@ -49,20 +46,6 @@ def ways() -> dict:
 def server_of():
     answers = ways()
     return FaultServer(lambda call: answers[call.path.split("/")[1]])
-
-
-def shown(error: BaseException | None) -> str:
-    """All that an error can show: the messages of its chain, its traceback, and the locals of every frame of ragnb."""
-    parts, met = [], set()
-    while error is not None and id(error) not in met:
-        met.add(id(error))
-        parts += [str(error), repr(error), repr(error.args), repr(vars(error))]
-        parts += traceback.format_exception(error)
-        for frame, _ in traceback.walk_tb(error.__traceback__):
-            if frame.f_code.co_filename.startswith(PACKAGE):
-                parts += [f"{name} = {value!r} = {value}" for name, value in frame.f_locals.items()]
-        error = error.__cause__ or error.__context__
-    return "\n".join(parts)
 
 
 @pytest.fixture

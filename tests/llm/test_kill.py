@@ -11,9 +11,9 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from asking import chat, expected
-from fault_server import Answer, FaultServer, expected_text
-from processes import finish, kill, run, start
+from support.asking import chat, expected
+from support.fault_server import Answer, FaultServer, expected_text
+from support.processes import finish, kill, run, start
 
 from ragnb.llm import Store, complete
 from ragnb.llm.store import LEASE_SECONDS

@@ -5,9 +5,9 @@ import time
 from functools import partial
 
 import pytest
-from asking import chat, number
-from asking import run as run_quietly
-from fault_server import Answer, FaultServer, echo
+from support.asking import chat, number
+from support.asking import run as run_quietly
+from support.fault_server import Answer, FaultServer, echo
 
 import ragnb
 from ragnb.llm import Store, complete

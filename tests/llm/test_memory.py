@@ -1,8 +1,8 @@
 """Memory that a run takes beyond the prompts' own text, measured on a process of its own."""
 
 import pytest
-from fault_server import FaultServer
-from processes import context, measure_memory, start
+from support.fault_server import FaultServer
+from support.processes import context, measure_memory, start
 
 
 @pytest.mark.parametrize(

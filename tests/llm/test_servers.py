@@ -6,10 +6,10 @@ import warnings
 
 import pandas as pd
 import pytest
-import servers
-from asking import chat, number, replay, run
-from fault_server import Answer, FaultServer
-from servers import COMMON, PARAMETERS, SERVERS, STOP, TEXT
+from support import servers
+from support.asking import chat, number, replay, run
+from support.fault_server import Answer, FaultServer
+from support.servers import COMMON, PARAMETERS, SERVERS, STOP, TEXT
 
 import ragnb
 from ragnb.llm import Store
@@ -26,7 +26,7 @@ RAW = re.compile(
 
 def test_the_page_about_models_has_the_table_of_what_works():
     text = servers.PAGE.read_text(encoding="utf-8")
-    assert servers.written(text) == servers.table(), "run python tests/llm/servers.py"
+    assert servers.written(text) == servers.table(), "run PYTHONPATH=tests python -m tools.servers"
 
 
 @pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.name)

@@ -3,9 +3,9 @@ from typing import Literal
 
 import pandas as pd
 import pytest
-from asking import chat, number
-from fault_server import Answer, FaultServer
 from pydantic import BaseModel, Field
+from support.asking import chat, number
+from support.fault_server import Answer, FaultServer
 
 from ragnb.errors import InputError
 from ragnb.llm import Store, complete_structured

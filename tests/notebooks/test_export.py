@@ -6,13 +6,13 @@ from pathlib import Path
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from hostile import Reader
 from nbconvert import HTMLExporter
-from notebooks.execute import clean
+from support.hostile import Reader
 
 from ragnb import load_ragbench
 from ragnb.annotation import AnnotationSession
 from ragnb.widgets import Annotator, Card
+from tools.execute import clean
 
 # ---- an exported notebook ----------------------------------------------------------------------------------------------
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbval import kernel
-from notebooks.execute import execute
-from notebooks.exercises import solutions
-from notebooks.reading_time import COURSE, TITLE, WORDS, minutes_of, row_of_course
+from support.exercises import solutions
+
+from tools.execute import execute
+from tools.reading_time import COURSE, TITLE, WORDS, minutes_of, row_of_course
 
 ROOT = Path(__file__).parents[2]
 BOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

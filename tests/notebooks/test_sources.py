@@ -12,10 +12,10 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from fault_server import FaultServer
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from sklearn.metrics import cohen_kappa_score
+from support.fault_server import FaultServer
 from traitlets.config import Config
 
 import ragnb

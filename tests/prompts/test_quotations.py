@@ -5,8 +5,8 @@ from typing import Literal
 
 import pandas as pd
 import pytest
-from experiments.judge import Judge
 from pydantic import BaseModel
+from support.judge import Judge
 
 from ragnb.experiments import judge_responses
 from ragnb.experiments.judges import JUDGEMENTS

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from hostile import ELEMENTS, HOSTILE, Reader
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, roc_auc_score
 from statsmodels.stats.proportion import proportion_confint
+from support.hostile import ELEMENTS, HOSTILE, Reader
 
 from ragnb.datasets import load_evouna
 from ragnb.errors import InputError

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hostile import HOSTILE
-from made_scores import scored
+from support.hostile import HOSTILE
+from support.made_scores import scored
 
 import ragnb
 from ragnb.errors import InputError

@@ -9,9 +9,9 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from hostile import Reader
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
+from support.hostile import Reader
 
 from ragnb.datasets import load_responses
 from ragnb.errors import InputError

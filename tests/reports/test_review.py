@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 from statsmodels.stats.multitest import multipletests
+from support.studies_to_review import repeated_scores, study
 
 import ragnb
 from ragnb.errors import InputError
@@ -15,8 +16,6 @@ from ragnb.reports.reviewing.checks import ALPHA, CHECKS, NotPossible
 from ragnb.reports.reviewing.evidence import Evidence
 from ragnb.reports.reviewing.questions import _excess_of_zeros
 from ragnb.reports.reviewing.report import review
-
-from .studies_to_review import repeated_scores, study
 
 CHECK = {check.name: check for check in CHECKS}
 

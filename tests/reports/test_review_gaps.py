@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from support.studies_to_review import study
 
 import ragnb
 from ragnb.reports.reviewing.checks import CHECKS, NotPossible
@@ -9,8 +10,6 @@ from ragnb.reports.reviewing.evidence import Evidence, counts_in_words
 from ragnb.reports.reviewing.gaps import explanation
 from ragnb.reports.reviewing.labels import _n_within_words
 from ragnb.reports.reviewing.report import review
-
-from .studies_to_review import study
 
 CHECK = {check.name: check for check in CHECKS}
 ORDER, SYSTEMS = "could change which system is better", "affects systems differently"

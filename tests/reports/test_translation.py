@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from made_scores import with_costs
 from scipy import stats
+from support.made_scores import with_costs
 
 import ragnb
 from ragnb.columns import questions

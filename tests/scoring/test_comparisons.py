@@ -6,10 +6,10 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from made_scores import scored
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
+from support.made_scores import scored
 
 from ragnb.datasets import load_responses
 from ragnb.errors import InputError

@@ -8,7 +8,7 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 import pytest
-from hostile import Reader
+from support.hostile import Reader
 
 from ragnb.errors import InputError
 from ragnb.prompts.judges import TEMPLATES

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from scipy.stats import binom, hypergeom
-from simulation import slack
 from statsmodels.stats.proportion import binom_test
+from support.simulation import slack
 
 from ragnb.errors import InputError
 from ragnb.stats import confirmation_plan

@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from simulation import covers, in_few_trials_too, slack
+from support.simulation import covers, in_few_trials_too, slack
 
 from ragnb.datasets import load_evouna
 from ragnb.metrics import contains

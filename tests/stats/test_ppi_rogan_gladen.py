@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulation import slack
+from support.simulation import slack
 
 from ragnb.errors import InputError
 from ragnb.stats import rogan_gladen

@@ -2,8 +2,8 @@ import json
 import re
 
 import pytest
-from annotation.labelling import plain_frame
-from hostile import Reader
+from support.hostile import Reader
+from support.labelling import plain_frame
 
 import ragnb
 from ragnb.annotation.log import read_log

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import regex
-from hostile import Reader
+from support.hostile import Reader
 
 import ragnb
 from ragnb.errors import InputError

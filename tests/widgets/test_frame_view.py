@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hostile import Reader, any_text
 from hypothesis import given
 from hypothesis import strategies as st
+from support.hostile import Reader, any_text
 
 import ragnb
 from ragnb.errors import InputError

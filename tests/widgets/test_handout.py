@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 import regex
-from annotation.labelling import keyed_frame, plain_frame
-from hostile import PAYLOADS
+from support.hostile import PAYLOADS
+from support.labelling import keyed_frame, plain_frame
 
 import ragnb
 from ragnb.annotation import AnnotationSession

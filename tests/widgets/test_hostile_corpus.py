@@ -2,8 +2,8 @@
 
 import pytest
 import regex
-from hostile import ELEMENTS, HOSTILE, PAYLOADS, Reader, visible
-from hostile_views import annotator, static_views
+from support.hostile import ELEMENTS, HOSTILE, PAYLOADS, Reader, visible
+from support.hostile_views import annotator, static_views
 
 from ragnb.widgets import view
 

@@ -1,10 +1,10 @@
 import re
 
 import pytest
-from hostile import HOSTILE, any_text, joined_text, visible
 from hypothesis import example, given
 from hypothesis import strategies as st
-from widgets.reading import parsed, tables, texts
+from support.hostile import HOSTILE, any_text, joined_text, visible
+from support.reading import parsed, tables, texts
 
 from ragnb.metrics import response_in_language, scripts_of
 from ragnb.metrics.language import letters_by_script

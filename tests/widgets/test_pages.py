@@ -2,9 +2,9 @@
 
 import pytest
 import regex
-from hostile import HOSTILE, Reader, any_text, joined_text, visible
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.hostile import HOSTILE, Reader, any_text, joined_text, visible
 
 from ragnb.widgets.pages import TEMPLATES, Mark, annotated, occurrences
 

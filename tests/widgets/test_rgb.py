@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from widgets.reading import parsed, tables, texts
+from support.reading import parsed, tables, texts
 
 from ragnb.metrics import (
     PROTOCOLS,

@@ -3,7 +3,7 @@ import re
 from fractions import Fraction
 
 import pytest
-from widgets.reading import parsed, tables, texts
+from support.reading import parsed, tables, texts
 
 from ragnb import load_ragbench
 from ragnb.errors import InputError

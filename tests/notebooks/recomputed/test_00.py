@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from notebooks.by_hand import best_f1, contains, mid_p, t_interval, tango, wilson, words
-from notebooks.printed import follow, printed
 from statsmodels.stats.multitest import multipletests
+from support.by_hand import best_f1, contains, mid_p, t_interval, tango, wilson, words
+from support.printed import follow, printed
 
 FILE = Path(__file__).parents[3] / "docs" / "answers.csv"
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from notebooks.by_hand import cluster_interval, mid_p, rate, tango
-from notebooks.printed import printed
 from statsmodels.stats.multitest import multipletests
+from support.by_hand import cluster_interval, mid_p, rate, tango
+from support.printed import printed
 
 import ragnb
 from ragnb.datasets.files import PACKAGED_DATA

@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from notebooks.by_hand import cluster_interval, rate
-from notebooks.printed import follow, printed
+from support.by_hand import cluster_interval, rate
+from support.printed import follow, printed
 
 import ragnb
 from ragnb.metrics.recognition import REFUSALS

@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from notebooks.by_hand import mid_p, rate
-from notebooks.printed import printed
+from support.by_hand import mid_p, rate
+from support.printed import printed
 
 import ragnb
 

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from notebooks.by_hand import mid_p, rate, wilson
-from notebooks.printed import printed
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
+from support.by_hand import mid_p, rate, wilson
+from support.printed import printed
 
 import ragnb
 from ragnb.experiments import recorded_responses

@@ -6,9 +6,9 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from notebooks.by_hand import cluster_interval, wilson
-from notebooks.printed import printed
 from sklearn.metrics import roc_auc_score
+from support.by_hand import cluster_interval, wilson
+from support.printed import printed
 
 import ragnb
 

@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from notebooks.by_hand import cluster_interval
-from notebooks.printed import printed
+from support.by_hand import cluster_interval
+from support.printed import printed
 
 import ragnb
 from ragnb.experiments import recorded_responses

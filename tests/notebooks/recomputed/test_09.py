@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import regex
-from notebooks.by_hand import cluster_interval, contains, rate
-from notebooks.printed import follow, printed
 from scipy import stats
+from support.by_hand import cluster_interval, contains, rate
+from support.printed import follow, printed
 
 import ragnb
 from ragnb.experiments import recorded_embedding, recorded_responses

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from notebooks.by_hand import contains, wilson
-from notebooks.printed import printed
+from support.by_hand import contains, wilson
+from support.printed import printed
 
 import ragnb
 from ragnb.experiments import recorded_responses

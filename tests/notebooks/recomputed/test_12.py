@@ -6,8 +6,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from notebooks.by_hand import best_f1, t_interval, wilson, words
-from notebooks.printed import follow, printed
+from support.by_hand import best_f1, t_interval, wilson, words
+from support.printed import follow, printed
 
 import ragnb
 from ragnb.experiments import recorded_responses

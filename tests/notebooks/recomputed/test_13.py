@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from notebooks.by_hand import mid_p, tango
-from notebooks.printed import printed
 from scipy import optimize, stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_paired
+from support.by_hand import mid_p, tango
+from support.printed import printed
 
 ROOT = Path(__file__).parents[3]
 NAMES = {"fid": "FiD", "gpt35": "GPT-3.5", "chatgpt": "ChatGPT", "gpt4": "GPT-4"}

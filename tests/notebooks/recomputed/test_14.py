@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from notebooks.printed import printed
 from scipy import optimize, stats
+from support.printed import printed
 
 from ragnb.experiments import recorded_responses
 from ragnb.scoring import score

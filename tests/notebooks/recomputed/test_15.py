@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from notebooks.by_hand import cluster_interval, contains, mid_p, overlap, wilson
-from notebooks.printed import follow, printed
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import GroupShuffleSplit
+from support.by_hand import cluster_interval, contains, mid_p, overlap, wilson
+from support.printed import follow, printed
 
 import ragnb
 from ragnb.ensemble import SplitRatios

@@ -5,11 +5,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from notebooks.by_hand import cluster_interval
-from notebooks.judged import SEES, judged_answers, turns_of_models
-from notebooks.printed import printed
 from scipy import stats
 from sklearn.metrics import accuracy_score, cohen_kappa_score, recall_score
+from support.by_hand import cluster_interval
+from support.judged import SEES, judged_answers, turns_of_models
+from support.printed import printed
 
 import ragnb
 

@@ -4,8 +4,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from notebooks.printed import printed
 from sklearn.metrics import cohen_kappa_score
+from support.printed import printed
 
 import ragnb
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from notebooks.judged import SEES, judged_answers, turns_of_models
-from notebooks.printed import printed
 from scipy import stats
+from support.judged import SEES, judged_answers, turns_of_models
+from support.printed import printed
 
 
 @pytest.fixture(scope="module")

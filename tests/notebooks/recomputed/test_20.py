@@ -5,9 +5,9 @@ from itertools import combinations
 import krippendorff
 import numpy as np
 import pytest
-from notebooks.printed import printed
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
+from support.printed import printed
 
 import ragnb
 

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from notebooks.by_hand import mid_p, t_interval, wilson
-from notebooks.printed import follow, printed
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
+from support.by_hand import mid_p, t_interval, wilson
+from support.printed import follow, printed
 
 import ragnb
 

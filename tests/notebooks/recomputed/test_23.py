@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from notebooks.by_hand import contains, mid_p, tango, wilson
-from notebooks.printed import follow, printed
 from scipy import optimize, stats
 from statsmodels.stats.multitest import multipletests
+from support.by_hand import contains, mid_p, tango, wilson
+from support.printed import follow, printed
 
 import ragnb
 from ragnb.experiments import recorded_responses

@@ -1,4 +1,4 @@
-"""Pictures of all widgets into figures/: ``python -m browser.pictures [cards|explorables|handout|lab]``, in ``tests``.
+"""Pictures of all widgets into figures/: ``PYTHONPATH=tests python -m tools.pictures [cards|explorables|handout|lab]``.
 
 A sheet shows a viewer in light and dark, in Arabic, in a narrow window and at 200 % zoom.
 """
@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from browser.lab import change_theme, hide_files, lab_page, launch, show, wait_for_kernel
 from PIL import Image, ImageOps
 from playwright.sync_api import sync_playwright
+from support.lab import change_theme, hide_files, lab_page, launch, show, wait_for_kernel
 
 import ragnb
 from ragnb.experiments import recorded_responses
 from ragnb.explorables import EXPLORABLES
 
-FIGURES = Path(__file__).parents[2] / "figures"
+FIGURES = Path(__file__).parents[1] / "figures"
 WIDE, NARROW, ZOOMED = (1000, 1), (400, 1), (500, 2)
 """Width of a window in CSS pixels, and device pixels per CSS pixel: 200 % zoom halves the former and doubles the latter."""
 HEIGHT = 1000
@@ -87,7 +87,7 @@ TURN = {
 
 SETUP = """
 import ragnb, pandas as pd
-from browser.pictures import *
+from tools.pictures import *
 from ragnb.annotation.adjudication import adjudicate
 from ragnb.annotation.session import AnnotationSession
 from ragnb.widgets import *

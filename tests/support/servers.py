@@ -4,7 +4,7 @@ Each server is a set of situations, and each situation is one real answer: a bod
 the status and headers that come with it. The comment above a body names the public thread that shows it. Waiting times
 that a test would have to sit out are shortened, and ids are left out.
 
-``python tests/llm/servers.py`` plays every answer, looks at what `ragnb.complete` makes of it, and writes the table.
+``tools/servers.py`` plays every answer, looks at what `ragnb.complete` makes of it, and writes the table.
 """
 
 import re
@@ -13,11 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from asking import chat, run
-from fault_server import Answer, Call, FaultServer
-
 from ragnb.errors import EndpointError
 from ragnb.llm import Store
+from support.asking import chat, run
+from support.fault_server import Answer, Call, FaultServer
 
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 BEGIN, END = "<!-- servers: begin -->", "<!-- servers: end -->"
@@ -688,13 +687,3 @@ def table() -> str:
 def written(page: str) -> str:
     """The table as it stands in the page."""
     return page.partition(BEGIN)[2].partition(END)[0].strip()
-
-
-if __name__ == "__main__":
-    import openai._base_client
-
-    openai._base_client.INITIAL_RETRY_DELAY = 0.01
-    text = PAGE.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n{table()}\n{END}{after}", encoding="utf-8")

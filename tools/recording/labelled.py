@@ -1,15 +1,15 @@
-"""Write the samples of labelled replies: ``python -m recording.labelled``, run in the folder ``tests``."""
+"""Write the samples of labelled replies: ``python -m tools.recording.labelled``."""
 
 from typing import Any
 
 import pandas as pd
-from recording.studies import TARGET
 
 from ragnb.datasets import write_table
 from ragnb.experiments import recorded_labels, recorded_responses
 from ragnb.llm import embed
 from ragnb.metrics.references import reference_texts
 from ragnb.scoring import score
+from tools.recording.studies import TARGET
 
 SAMPLES = {
     "sample-labelled-en": ("judged_answers", ("answer", "plain")),

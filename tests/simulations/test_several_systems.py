@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from simulation import slack
+from support.simulation import slack
 
 from ragnb.stats import friedman_test
 

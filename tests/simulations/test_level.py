@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from simulation import slack
+from support.simulation import slack
 
 from ragnb.results import SignificanceResult
 from ragnb.stats import (

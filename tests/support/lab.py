@@ -56,7 +56,7 @@ def lab_page(chromium, folder, *, viewport=SIZE):
 
     ``outside``, ``errors`` and ``received`` list what the page asked for elsewhere, what went wrong, and what came.
     """
-    cell = nbformat.v4.new_code_cell("import ragnb.widgets, browser.items")
+    cell = nbformat.v4.new_code_cell("import ragnb.widgets, support.items")
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     nbformat.write(
         nbformat.v4.new_notebook(cells=[cell], metadata=metadata), folder / "probe.ipynb"

@@ -1,10 +1,9 @@
 """An annotator on a page, as a person uses it: mouse, keys, and a look into the log on the disk."""
 
-from browser.lab import show
-
 from ragnb.annotation.log import read_log
+from support.lab import show
 
-IMPORTS = "from browser.items import *\nfrom ragnb.widgets import Annotator\n"
+IMPORTS = "from support.items import *\nfrom ragnb.widgets import Annotator\n"
 SETTLED = """root => new Promise(done => {
   const look = () => root.getAttribute('aria-busy') !== 'true' && done(true);
   new MutationObserver(look).observe(root, { attributeFilter: ['aria-busy'] });

@@ -3,7 +3,7 @@
 import json
 import re
 
-from fault_server import Answer, FaultServer
+from support.fault_server import Answer, FaultServer
 
 
 def shown(messages):

@@ -1,6 +1,6 @@
 """Write the studies that the package contains: real answers with people's labels.
 
-``python -m recording.studies FOLDER``, run in ``tests/``. FOLDER contains the files of each study
+``python -m tools.recording.studies FOLDER``. FOLDER contains the files of each study
 under its name, as its authors published them (``ragnb.studies()`` lists the addresses).
 """
 

@@ -1,8 +1,7 @@
 """The data of notebooks 17 and 17, judged by other code than that of ragnb."""
 
-from notebooks.by_hand import contains
-
 import ragnb
+from support.by_hand import contains
 
 SEES = {
     "mtrag.rl_f": "LLM, passages",

@@ -7,12 +7,12 @@ import signal
 import time
 
 import pandas as pd
-from asking import chat
 
 from ragnb.annotation import AnnotationSession
 from ragnb.annotation.log import AnnotationLog
 from ragnb.experiments import run as pipeline_run
 from ragnb.llm import complete
+from support.asking import chat
 
 context = multiprocessing.get_context("forkserver")
 context.set_forkserver_preload(

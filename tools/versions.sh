@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Run the tests with the lowest versions that pyproject.toml allows, or with the newest: tests/versions.sh [highest]
+# Run the tests with the lowest versions that pyproject.toml allows, or with the newest: tools/versions.sh [highest]
 # Dask and Spark are included; the browser and the packaged model are not. Spark has no wheel.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,6 +1,6 @@
 """Minutes for reading a notebook, by the formula that docs/course.md states.
 
-``python tests/notebooks/reading_time.py`` writes them into docs/course.md and into the notebooks.
+``python tools/reading_time.py`` writes them into docs/course.md and into the notebooks.
 """
 
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import nbformat
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 NOTEBOOKS = ROOT / "notebooks"
 COURSE = ROOT / "docs" / "course.md"
 # The formula.

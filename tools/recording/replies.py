@@ -1,4 +1,4 @@
-"""Ask the local models for the recorded replies again: ``python -m recording.replies [NAME ...]``, in the folder ``tests``.
+"""Ask the local models for the recorded replies again: ``python -m tools.recording.replies [NAME ...]``.
 
 It takes about an hour on two cores and can be interrupted and resumed.
 """

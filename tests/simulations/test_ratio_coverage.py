@@ -6,7 +6,7 @@ standard errors (P below 1e-4 each when it is true). A twin with fewer trials ru
 
 import numpy as np
 import pytest
-from simulation import MANY_AND_FEW, check, covers, in_few_trials_too, share, slack
+from support.simulation import MANY_AND_FEW, check, covers, in_few_trials_too, share, slack
 
 from ragnb.stats import compare_ratios, fieller_interval, mean_of_ratios
 

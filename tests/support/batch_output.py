@@ -2,7 +2,7 @@
 
 import json
 
-from fault_server import Answer, Call, _body, expected_text
+from support.fault_server import Answer, Call, _body, expected_text
 
 
 def requests_in(paths):

@@ -1,9 +1,9 @@
 """Requests to the servers of these tests, and the replies that are right."""
 
 import pandas as pd
-from fault_server import expected_text
 
 from ragnb.llm import complete
+from support.fault_server import expected_text
 
 
 def chat(n):

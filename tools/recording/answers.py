@@ -1,5 +1,5 @@
 """Write docs/answers.csv: 100 questions of EVOUNA with the answers of two systems and people's
-verdicts. ``python -m recording.answers NQ.json``, where NQ.json is EVOUNA's file."""
+verdicts. ``python -m tools.recording.answers NQ.json``, where NQ.json is EVOUNA's file."""
 
 import sys
 from pathlib import Path

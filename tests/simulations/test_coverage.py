@@ -7,7 +7,7 @@ A twin with fewer trials runs unmarked.
 
 import numpy as np
 import pytest
-from simulation import BAND, MANY_AND_FEW, NOMINAL, check, covers, in_few_trials_too, share
+from support.simulation import BAND, MANY_AND_FEW, NOMINAL, check, covers, in_few_trials_too, share
 
 from ragnb.stats import (
     PairedTable,

@@ -1,0 +1,1 @@
+"""Scripts of maintainers: they make files of the repository. docs/contributing.md lists them."""

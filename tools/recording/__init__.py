@@ -1,0 +1,1 @@
+"""Scripts that write the data that the package contains."""
