@@ -273,6 +273,8 @@ CREATED_BY_RAGNB = {
         "ErrorReport",
         "LetterDisplay",
         "ConfirmationPlan",
+        "MeanCheck",
+        "SizePlan",
     ),
 }
 

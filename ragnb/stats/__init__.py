@@ -35,12 +35,19 @@ if TYPE_CHECKING:
         RatioComparison,
         compare_ratios,
         fieller_interval,
+        fieller_interval_from_stats,
         mean_of_ratios,
         net_benefit,
         net_benefit_curve,
     )
     from ragnb.stats.effects import cohen_d_z, discordant_odds_ratio
-    from ragnb.stats.intervals import bca_interval, jackknife_interval, mean_interval, rate_interval
+    from ragnb.stats.intervals import (
+        bca_interval,
+        jackknife_interval,
+        mean_interval,
+        mean_interval_from_stats,
+        rate_interval,
+    )
     from ragnb.stats.multiplicity import CORRECTIONS, adjust
     from ragnb.stats.paired import (
         EquivalenceResult,
@@ -51,7 +58,15 @@ if TYPE_CHECKING:
         t_or_sign_flip_test,
         tost,
     )
-    from ragnb.stats.power import detectable_effects, mcnemar_mde, mcnemar_power, t_mde
+    from ragnb.stats.power import (
+        SizePlan,
+        detectable_effects,
+        mcnemar_mde,
+        mcnemar_power,
+        mcnemar_size,
+        t_mde,
+        t_size,
+    )
     from ragnb.stats.ppi import (
         LabelPlan,
         PpiInterval,
@@ -59,6 +74,8 @@ if TYPE_CHECKING:
         labels_needed,
         ppi_mean,
         rogan_gladen,
+        rogan_gladen_from_counts,
+        youden_index,
     )
     from ragnb.stats.prediction import (
         aurc,
@@ -70,6 +87,7 @@ if TYPE_CHECKING:
         reliability_curve,
         rmse,
     )
+    from ragnb.stats.published import MeanCheck, check_mean
     from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap, tau_ap_b
     from ragnb.stats.repeats import pass_at_k, pass_k, repeats_interval, variance_components
     from ragnb.stats.sampled_labels import inclusion_probabilities, ppi_sampled_mean
@@ -90,16 +108,19 @@ __all__ = [
     "FiellerSet",
     "Interval",
     "LabelPlan",
+    "MeanCheck",
     "PairedTable",
     "PpiInterval",
     "RatioComparison",
     "SignificanceResult",
+    "SizePlan",
     "adjust",
     "agreement_interval",
     "aurc",
     "auroc",
     "bca_interval",
     "brier_score",
+    "check_mean",
     "cohen_d_z",
     "cohen_kappa",
     "compare_auroc",
@@ -110,6 +131,7 @@ __all__ = [
     "expected_calibration_error",
     "expected_half_width",
     "fieller_interval",
+    "fieller_interval_from_stats",
     "fleiss_kappa",
     "friedman_test",
     "gwet_ac1",
@@ -124,8 +146,10 @@ __all__ = [
     "mcnemar_mde",
     "mcnemar_p_value",
     "mcnemar_power",
+    "mcnemar_size",
     "mcnemar_test",
     "mean_interval",
+    "mean_interval_from_stats",
     "mean_of_ratios",
     "net_benefit",
     "net_benefit_curve",
@@ -146,15 +170,18 @@ __all__ = [
     "repeats_interval",
     "rmse",
     "rogan_gladen",
+    "rogan_gladen_from_counts",
     "sign_flip_interval",
     "sign_flip_test",
     "simultaneous_intervals",
     "t_mde",
     "t_or_sign_flip_test",
+    "t_size",
     "tango_interval",
     "tango_test",
     "tau_ap",
     "tau_ap_b",
     "tost",
     "variance_components",
+    "youden_index",
 ]

@@ -179,6 +179,93 @@ def fieller_interval(
     return FiellerSet(estimate, low, high, level, method, n, kind, (limits[0], limits[1]))
 
 
+@accepts(
+    mean_numerator="number",
+    sd_numerator="number",
+    mean_denominator="number",
+    sd_denominator="number",
+    correlation="number",
+    n="size",
+    confidence_level="level",
+)
+def fieller_interval_from_stats(
+    mean_numerator: float,
+    sd_numerator: float,
+    mean_denominator: float,
+    sd_denominator: float,
+    correlation: float,
+    n: int,
+    *,
+    confidence_level: float = 0.95,
+) -> FiellerSet:
+    """Compute Fieller's confidence set for a ratio of means, from means and standard deviations.
+
+    This is `fieller_interval` for independent items whose values are not available, as in a publication.
+
+    Parameters
+    ----------
+    mean_numerator, sd_numerator : float
+        Mean and standard deviation of the numerators, such as the gains. Standard deviations have the
+        divisor n - 1 and are at least 0.
+    mean_denominator, sd_denominator : float
+        Mean and standard deviation of the denominators, such as the costs.
+    correlation : float
+        Correlation between numerator and denominator over the items, in [-1, 1].
+    n : int
+        Number of independent items, at least 1.
+    confidence_level : float, default=0.95
+        Nominal coverage of the set, in (0, 1).
+
+    Returns
+    -------
+    FiellerSet
+        The ratio of the two means with its confidence set. The ratio is NaN if the mean denominator is
+        0. The set is undefined if there are fewer than two items, if all denominators are 0, or if all
+        items have the same ratio.
+
+    Examples
+    --------
+    >>> print(fieller_interval_from_stats(0.05, 0.3, 120, 40, 0.1, 200))
+    0.0004167 [6.837e-05, 0.0007635] (95% Fieller, n = 200)
+    """
+    if min(sd_numerator, sd_denominator) < 0:
+        raise InputError(
+            f"standard deviations must not be negative, got {sd_numerator:g} and {sd_denominator:g}"
+        )
+    if not -1 <= correlation <= 1:
+        raise InputError(f"correlation must be between -1 and 1, got {correlation:g}")
+    y, z, level = mean_numerator, mean_denominator, confidence_level
+    estimate = y / z if z else nan
+    problem = ""
+    if n < 2:
+        problem = f"at least 2 items are needed, got {n}"
+    elif not z and not sd_denominator:
+        problem = "all denominators are 0"
+    elif _is_one_ratio(y, z, sd_numerator, sd_denominator, correlation):
+        problem = "every item has the same ratio"
+    if problem:
+        return FiellerSet(
+            estimate, nan, nan, level, "Fieller", n, "undefined", (nan, nan), problem=problem
+        )
+    # Two vectors with the lengths of the deviations and the angle that gives their correlation.
+    scale = float(stdtrit(n - 1, (1 + level) / 2)) / sqrt(n)
+    dz = scale * sd_denominator * np.array([1.0, 0.0])
+    dy = scale * sd_numerator * np.array([correlation, sqrt(1 - correlation**2)])
+    kind, *limits = _fieller_limits(y, z, dy, dz)
+    low, high = limits if kind == "bounded" else (-inf, inf)
+    method = "Fieller" if kind == "bounded" else f"Fieller, {kind}"
+    return FiellerSet(estimate, low, high, level, method, n, kind, (limits[0], limits[1]))
+
+
+def _is_one_ratio(y: float, z: float, sd_y: float, sd_z: float, correlation: float) -> bool:
+    """Whether all numerators are the same multiple of their denominators, up to rounding error."""
+    if not z:
+        return not y and (not sd_y or abs(correlation) == 1)
+    ratio = y / z
+    variance = sd_y**2 - 2 * ratio * correlation * sd_y * sd_z + (ratio * sd_z) ** 2
+    return variance <= 1e-12 * max(sd_y**2, (ratio * sd_z) ** 2)
+
+
 def _fieller_limits(y: float, z: float, dy: Floats, dz: Floats) -> tuple[str, float, float]:
     """Kind of the set (y - r z)^2 <= |dy - r dz|^2, that is a r^2 - 2 b r + c <= 0, and its limits.
 

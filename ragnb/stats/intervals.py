@@ -5,8 +5,9 @@ mean. If several items share a question, use `mean_interval` with the questions 
 `jackknife_interval` for other statistics that can be computed from sums, such as a ratio or an
 agreement coefficient.
 
-`rate_interval`, `mean_interval`, `bca_interval` and `jackknife_interval` raise InputError for
-invalid arguments.
+If only a mean and a standard deviation are published, use `mean_interval_from_stats`.
+
+The public functions raise InputError for invalid arguments.
 """
 
 from collections.abc import Callable
@@ -162,6 +163,59 @@ def mean_interval(
         )
     half = t_half_width(units, confidence_level)
     interval = Interval(mean, mean - half, mean + half, confidence_level, method, units.size)
+    return interval.clipped(*bounds) if bounds else interval
+
+
+@accepts(mean="number", sd="number", n="size", confidence_level="level")
+def mean_interval_from_stats(
+    mean: float,
+    sd: float,
+    n: int,
+    *,
+    bounds: tuple[float, float] | None = None,
+    confidence_level: float = 0.95,
+) -> Interval:
+    """Student's t interval for a mean, from the mean and the standard deviation.
+
+    This is `mean_interval` for independent items whose scores are not available, as in a publication.
+
+    Parameters
+    ----------
+    mean : float
+        Mean of the scores. It must be between the bounds.
+    sd : float
+        Standard deviation of the scores, at least 0, with the divisor n - 1. It is not the standard
+        error of the mean.
+    n : int
+        Number of independent items, at least 1.
+    bounds : tuple of (float, float) or None, default=None
+        Smallest and largest possible score. The limits are truncated to this range.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        The mean with its limits. With one item or an `sd` of 0, no t interval exists. The limits are
+        then those of `equal_values_interval`, or NaN if there are no finite bounds.
+
+    Examples
+    --------
+    >>> print(mean_interval_from_stats(3.0, 2.5**0.5, 5))  # as for the values 1, 2, 3, 4, 5
+    3.000 [1.037, 4.963] (95% t, n = 5)
+    """
+    if sd < 0:
+        raise InputError(f"sd must not be negative, got {sd:g}")
+    if bounds is not None and not bounds[0] <= mean <= bounds[1]:
+        raise InputError(
+            f"mean must be between the bounds {bounds[0]:g} and {bounds[1]:g}, got {mean:g}"
+        )
+    if n < 2 or sd == 0:
+        problem = f"at least 2 values are needed, got {n}" if n < 2 else f"all {n} values are equal"
+        undefined = undefined_interval(mean, confidence_level, "t", n, problem)
+        return equal_values_interval(undefined, bounds)
+    half = _half_width(sd, n, confidence_level)
+    interval = Interval(mean, mean - half, mean + half, confidence_level, "t", n)
     return interval.clipped(*bounds) if bounds else interval
 
 
@@ -397,8 +451,12 @@ def t_half_width(values: Floats, confidence_level: float) -> float:
     >>> round(t_half_width(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), 0.95), 3)
     1.963
     """
-    quantile = stdtrit(values.size - 1, (1 + confidence_level) / 2)
-    return float(quantile * values.std(ddof=1)) / sqrt(values.size)
+    return _half_width(float(values.std(ddof=1)), values.size, confidence_level)
+
+
+def _half_width(sd: float, n: int, confidence_level: float) -> float:
+    """Half-width of Student's t interval from the standard deviation of n values."""
+    return float(stdtrit(n - 1, (1 + confidence_level) / 2) * sd) / sqrt(n)
 
 
 def too_few(n: int, unit: str = "") -> str:

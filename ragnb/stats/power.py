@@ -1,13 +1,15 @@
-"""Minimum detectable effect of paired comparisons.
+"""Minimum detectable effect of paired comparisons, and the number of items that an effect needs.
 
 The minimum detectable effect (MDE) is the smallest true difference that a test detects with a given
 power. `mcnemar_mde` is for pairs of 0/1 scores. `t_mde` is for graded scores, for clusters of items
 and for mixed models. It also serves for the sign-flip test, which has a similar power to the
-t-test.
+t-test. `mcnemar_size` and `t_size` compute the number of items with which a given effect is detected.
 
 All functions except `critical_counts` raise InputError for arguments outside the stated range.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, floor, nan, sqrt
 from typing import Any
@@ -18,7 +20,53 @@ from scipy.special import bdtr, gammaln, nctdtr, ndtri, stdtrit, xlog1py, xlogy
 
 from ragnb.arguments import Floats, Integers, accepts
 from ragnb.errors import InputError
+from ragnb.numbers import percent
+from ragnb.results import Sentence
 from ragnb.stats.binary import MCNEMAR_METHODS, mcnemar_p_value
+
+# Largest numbers of items that are planned.
+MOST_MCNEMAR_ITEMS = 10**5
+MOST_UNITS = 10**6
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SizePlan(Sentence):
+    """Number of items with which a test detects a difference with the wanted power.
+
+    Attributes
+    ----------
+    n_items : int
+        Number of items on which both systems are scored.
+    n_units : int
+        Number of independent units: clusters, or items if there are no clusters.
+    power : float
+        Power of the test with these items.
+    effect : float
+        The true difference that is assumed.
+    method : str
+        Name of the test.
+    confidence_level : float
+        One minus the significance level of the test.
+    """
+
+    n_items: int
+    n_units: int
+    power: float
+    effect: float
+    method: str
+    confidence_level: float
+
+    def __str__(self) -> str:
+        items = f"{self.n_items} item{'s' * (self.n_items > 1)}"
+        if self.n_units != self.n_items:
+            items += f" in {self.n_units} clusters"
+        return (
+            f"{items} for power {self.power:.3f} at a difference of {self.effect:g} "
+            f"({percent(self.confidence_level)} {self.method})"
+        )
+
+
+# ---- pairs of 0/1 scores -------------------------------------------------------------------------
 
 
 @accepts(
@@ -179,15 +227,124 @@ def mcnemar_power(
             f"first_only + second_only must be at most 1, got {first_only} + {second_only}"
         )
     psi = min(first_only + second_only, 1.0)
-    reach = 8 * sqrt(n * psi * (1 - psi)) + 20  # Counts beyond have a probability below 1e-13.
-    first, last = max(0, floor(n * psi - reach)), min(n, ceil(n * psi + reach))
-    discordant = np.arange(first, last + 1)
-    critical = critical_counts(first, last, method, confidence_level)
+    first, last = _likely_discordant(n, psi)
     share = first_only / psi if psi else 0.5  # Any value will do: no item is discordant.
+    rejected = _rejection_probabilities(first, last, share, method, confidence_level)
+    return float(_binomial_probabilities(np.arange(first, last + 1), n, psi) @ rejected)
+
+
+@accepts(
+    effect="positive",
+    discordance="share",
+    method=MCNEMAR_METHODS,
+    confidence_level="level",
+    power="level",
+)
+def mcnemar_size(
+    effect: float,
+    *,
+    discordance: float,
+    method: str = "mid-p",
+    confidence_level: float = 0.95,
+    power: float = 0.8,
+) -> SizePlan:
+    """Smallest number of items with which McNemar's two-sided test has the wanted power.
+
+    Parameters
+    ----------
+    effect : float
+        True difference between the success rates of the two systems, in (0, 1].
+    discordance : float
+        Expected proportion of items on which exactly one system is correct, in [0, 1]. If it is below
+        `effect`, which is impossible, `effect` replaces it.
+    method : {'mid-p', 'exact', 'asymptotic'}, default='mid-p'
+        Variant of the test; see `ragnb.stats.binary.mcnemar_test`.
+    confidence_level : float, default=0.95
+        One minus the significance level of the test, in (0, 1).
+    power : float, default=0.8
+        Wanted power of the test, in (0, 1).
+
+    Returns
+    -------
+    SizePlan
+        The number of items, and the exact unconditional power with them; see `mcnemar_power`.
+
+    Raises
+    ------
+    InputError
+        More than 100,000 items are needed.
+
+    Notes
+    -----
+    The power does not increase with each item, because the counts are whole numbers. A number of items
+    with enough power is found by bisection. The result is the smallest number with enough power among
+    this one and those that are up to 10 % and 50 items below it.
+
+    Examples
+    --------
+    >>> print(mcnemar_size(0.1, discordance=0.2))
+    152 items for power 0.800 at a difference of 0.1 (95% McNemar mid-p)
+    >>> mcnemar_size(1.0, discordance=1.0).n_items  # p = 1 / 2 ** 5 for 5 of 5
+    5
+    """
+    if effect > 1:
+        raise InputError(f"effect must be at most 1, got {effect:g}")
+    psi = max(discordance, effect)
+    shares = (psi + effect) / 2, (psi - effect) / 2
+
+    def power_with(n: int) -> float:
+        return mcnemar_power(n, *shares, method, confidence_level)
+
+    enough = _first_with(lambda n: power_with(n) >= power, 1, MOST_MCNEMAR_ITEMS)
+    start = max(1, floor(0.9 * enough) - 50)
+    # The probability of rejection given the number of discordant items is the same for all sizes.
+    first, last = _likely_discordant(start, psi)[0], _likely_discordant(enough, psi)[1]
+    rejected = _rejection_probabilities(first, last, shares[0] / psi, method, confidence_level)
+    for n in range(start, enough + 1):
+        low, high = _likely_discordant(n, psi)
+        probabilities = _binomial_probabilities(np.arange(low, high + 1), n, psi)
+        reached = float(probabilities @ rejected[low - first : high + 1 - first])
+        if reached >= power:
+            break
+    return SizePlan(n, n, reached, effect, f"McNemar {method}", confidence_level)
+
+
+def _first_with(is_enough: Callable[[int], bool], least: int, most: int) -> int:
+    """A number that is enough although the one before it is not, by doubling and bisection."""
+    low, high = least - 1, least
+    while not is_enough(high):
+        if high == most:
+            raise InputError(f"more than {most:,} items are needed; a larger effect needs fewer")
+        low, high = high, min(2 * high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if is_enough(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _likely_discordant(n: int, psi: float) -> tuple[int, int]:
+    """Range of the number of discordant items; counts beyond have a probability below 1e-13."""
+    reach = 8 * sqrt(n * psi * (1 - psi)) + 20
+    return max(0, floor(n * psi - reach)), min(n, ceil(n * psi + reach))
+
+
+def _rejection_probabilities(
+    first: int, last: int, share: float, method: str, confidence_level: float
+) -> Floats:
+    """Probability of rejection given `first` to `last` discordant items.
+
+    `share` is the probability that the first system is the correct one on a discordant item.
+    """
+    critical = critical_counts(first, last, method, confidence_level)
     can_reject = critical >= 0
-    discordant, critical = discordant[can_reject], critical[can_reject]
-    rejected = bdtr(critical, discordant, share) + bdtr(critical, discordant, 1 - share)
-    return float(_binomial_probabilities(discordant, n, psi) @ rejected)
+    discordant = np.arange(first, last + 1)[can_reject]
+    critical = critical[can_reject]
+    rejected = np.zeros(can_reject.size)
+    rejected[can_reject] = bdtr(critical, discordant, share) + bdtr(critical, discordant, 1 - share)
+    return rejected
 
 
 def _binomial_probabilities(counts: Integers, n: int, probability: float) -> Floats:
@@ -219,6 +376,9 @@ def critical_counts(first: int, last: int, method: str, confidence_level: float)
     p = mcnemar_p_value(discordant[:, None] - counts, counts, method)
     rejected = (counts >= 0) & (discordant[:, None] > 0) & (p <= 1 - confidence_level)
     return np.where(rejected, counts, -1).max(axis=1)
+
+
+# ---- graded scores -------------------------------------------------------------------------------
 
 
 @accepts(confidence_level="level", power="level")
@@ -271,18 +431,96 @@ def t_mde(
     return _detectable_shift(df, confidence_level, power) * standard_error
 
 
+@accepts(
+    effect="positive",
+    sd="positive",
+    cluster_size="size",
+    icc="share",
+    confidence_level="level",
+    power="level",
+)
+def t_size(
+    effect: float,
+    *,
+    sd: float,
+    cluster_size: int = 1,
+    icc: float = 0.0,
+    confidence_level: float = 0.95,
+    power: float = 0.8,
+) -> SizePlan:
+    """Smallest number of items, or clusters, with which a two-sided paired t-test has the wanted power.
+
+    Parameters
+    ----------
+    effect : float
+        True mean difference between the two systems, above 0, in the units of the scores.
+    sd : float
+        Standard deviation of the paired differences, above 0, for example from a pilot study.
+    cluster_size : int, default=1
+        Number of items per cluster, such as the answers per question. If it is above 1, the test is the
+        cluster-robust t-test.
+    icc : float, default=0.0
+        Intraclass correlation of the differences within a cluster, in [0, 1]. It has no effect if
+        `cluster_size` is 1.
+    confidence_level : float, default=0.95
+        One minus the significance level of the test, in (0, 1).
+    power : float, default=0.8
+        Wanted power of the test, in (0, 1).
+
+    Returns
+    -------
+    SizePlan
+        The number of items and of clusters, and the power with them.
+
+    Raises
+    ------
+    InputError
+        More than a million items or clusters are needed.
+
+    Notes
+    -----
+    With m items per cluster, the variance of a cluster mean is sd^2 (1 + (m - 1) icc) / m, where
+    1 + (m - 1) icc is the design effect [1]_. With G clusters, the t statistic is assumed to follow a
+    noncentral t distribution with G - 1 degrees of freedom.
+
+    References
+    ----------
+    .. [1] Kish, L. (1965). Survey Sampling. Wiley, section 5.4.
+
+    Examples
+    --------
+    >>> print(t_size(0.5, sd=1))
+    34 items for power 0.808 at a difference of 0.5 (95% paired t-test)
+    >>> print(t_size(0.5, sd=1, cluster_size=4, icc=0.5))  # cluster means with variance 0.625
+    88 items in 22 clusters for power 0.807 at a difference of 0.5 (95% cluster-robust t-test)
+    """
+    unit_sd = sd * sqrt((1 + (cluster_size - 1) * icc) / cluster_size)
+
+    def power_with(n: int) -> float:
+        return _t_power(effect * sqrt(n) / unit_sd, n - 1, confidence_level)
+
+    n_units = _first_with(lambda n: power_with(n) >= power, 2, MOST_UNITS)
+    method = "paired t-test" if cluster_size == 1 else "cluster-robust t-test"
+    n_items = n_units * cluster_size
+    return SizePlan(n_items, n_units, power_with(n_units), effect, method, confidence_level)
+
+
+def _t_power(shift: float, df: float, confidence_level: float) -> float:
+    """Power of a two-sided t-test for a difference of `shift` standard errors."""
+    critical = float(stdtrit(df, (1 + confidence_level) / 2))
+    below = nctdtr(df, shift, np.array([-critical, critical]))  # NaN where it is 0 within 1e-9
+    lower, upper = np.nan_to_num(below)
+    return float(1 - upper + lower)
+
+
 @lru_cache(maxsize=128)  # Comparisons of the same number of items have the same shift.
 def _detectable_shift(df: float, confidence_level: float, power: float) -> float:
     """Minimum detectable effect of a two-sided t-test in units of the standard error."""
     from scipy.optimize import brentq
 
-    critical = float(stdtrit(df, (1 + confidence_level) / 2))
-
     def spare(shift: float) -> float:
         """How far the power is above the wanted one."""
-        below = nctdtr(df, shift, np.array([-critical, critical]))  # NaN where it is 0 within 1e-9
-        lower, upper = np.nan_to_num(below)
-        return float(1 - upper + lower) - power
+        return _t_power(shift, df, confidence_level) - power
 
     high = 4.0
     while spare(high) < 0:

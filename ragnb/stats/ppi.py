@@ -591,17 +591,75 @@ def rogan_gladen(
     """
     if not judged_unlabelled.size:
         raise InputError("rogan_gladen needs at least 1 unlabelled item, got 0")
+    return rogan_gladen_from_counts(
+        int(judged_unlabelled.sum()),
+        judged_unlabelled.size,
+        true_positives=int((judged & labels).sum()),
+        positives=int(labels.sum()),
+        true_negatives=int((~judged & ~labels).sum()),
+        negatives=int((~labels).sum()),
+        confidence_level=confidence_level,
+    )
+
+
+@accepts(
+    accepted="count",
+    n="size",
+    true_positives="count",
+    positives="count",
+    true_negatives="count",
+    negatives="count",
+    confidence_level="level",
+)
+def rogan_gladen_from_counts(
+    accepted: int,
+    n: int,
+    *,
+    true_positives: int,
+    positives: int,
+    true_negatives: int,
+    negatives: int,
+    confidence_level: float = 0.95,
+) -> Interval:
+    """Rogan-Gladen estimate of a rate, from counts as they are published.
+
+    Parameters
+    ----------
+    accepted, n : int
+        Number of items that the judge accepted (verdict 1), and the number that it judged, at least 1.
+    true_positives, positives : int
+        Of the labelled items, the number with label 1 that the judge accepted, and all with label 1.
+    true_negatives, negatives : int
+        Of the labelled items, the number with label 0 that the judge rejected, and all with label 0.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        The estimated rate with its limits, as from `rogan_gladen`, which has the formulas. `n` of the
+        result is the number of labelled items.
+
+    Examples
+    --------
+    >>> counts = dict(true_positives=45, positives=50, true_negatives=40, negatives=50)
+    >>> print(rogan_gladen_from_counts(550, 1000, **counts))  # (.55 + .8 - 1) / (.9 + .8 - 1)
+    0.500 [0.384, 0.612] (95% Rogan-Gladen, Lang-Reiczigel, n = 100)
+    """
+    _check_part("accepted", accepted, "n", n)
+    _check_part("true_positives", true_positives, "positives", positives)
+    _check_part("true_negatives", true_negatives, "negatives", negatives)
     method = "Rogan-Gladen, Lang-Reiczigel"
-    of = np.array([labels.sum(), (~labels).sum()])
-    right = np.array([(judged & labels).sum(), (~judged & ~labels).sum()])
+    n_labelled = positives + negatives
+    of = np.array([positives, negatives])
+    right = np.array([true_positives, true_negatives])
     if not of.all():
-        problem = f"no label is a {'failure' if of[0] else 'success'}"
-        return undefined_interval(nan, confidence_level, method, labels.size, problem)
+        problem = f"no label is a {'failure' if positives else 'success'}"
+        return undefined_interval(nan, confidence_level, method, n_labelled, problem)
     rates, shrunken = right / of, (right + 1) / (of + 2)
     if min(rates.sum(), shrunken.sum()) <= 1 + 1e-12:
         problem = "the judge is no better than chance"
-        return undefined_interval(nan, confidence_level, method, labels.size, problem)
-    accepted, n = judged_unlabelled.sum(), judged_unlabelled.size
+        return undefined_interval(nan, confidence_level, method, n_labelled, problem)
     estimate = (accepted / n + rates[1] - 1) / (rates.sum() - 1)
     se, sp = shrunken
     se_variance, sp_variance = shrunken * (1 - shrunken) / (of + 2)
@@ -612,4 +670,84 @@ def rogan_gladen(
     variance = q * (1 - q) / (n + z2) + p**2 * se_variance + (1 - p) ** 2 * sp_variance
     half = sqrt(z2 * variance) / (se + sp - 1)
     estimate, low, high = np.clip([estimate, centre - half, centre + half], 0, 1).tolist()
-    return Interval(estimate, low, high, confidence_level, method, labels.size)
+    return Interval(estimate, low, high, confidence_level, method, n_labelled)
+
+
+@accepts(
+    true_positives="count",
+    positives="count",
+    true_negatives="count",
+    negatives="count",
+    confidence_level="level",
+)
+def youden_index(
+    true_positives: int,
+    positives: int,
+    true_negatives: int,
+    negatives: int,
+    *,
+    confidence_level: float = 0.95,
+) -> Interval:
+    """Youden's J of a judge: sensitivity + specificity - 1, with its interval.
+
+    If two systems differ by d in their true shares of correct items, the shares that the judge accepts
+    differ by J d. J is 1 for a judge without errors, and 0 for one that decides at random.
+
+    Parameters
+    ----------
+    true_positives, positives : int
+        Number of items with label 1 that the judge accepted, and all items with label 1.
+    true_negatives, negatives : int
+        Number of items with label 0 that the judge rejected, and all items with label 0.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        J with its limits, in [-1, 1]; all NaN if one of the two labels does not occur. `n` is the number
+        of labelled items.
+
+    Notes
+    -----
+    J is the difference between the shares that the judge accepts of items with label 1 and of items with
+    label 0. The interval is Newcombe's hybrid score interval for this difference [2]_, as in
+    ``statsmodels.stats.proportion.confint_proportions_2indep``.
+
+    References
+    ----------
+    .. [1] Youden, W. J. (1950). Index for rating diagnostic tests. Cancer 3, 32-35.
+    .. [2] Newcombe, R. G. (1998). Interval estimation for the difference between independent proportions:
+       comparison of eleven methods. Stat. Med. 17, 873-890, method 10.
+
+    Examples
+    --------
+    >>> print(youden_index(45, 50, 40, 50))  # 0.9 + 0.8 - 1
+    0.700 [0.527, 0.804] (95% Newcombe, n = 100)
+    """
+    from statsmodels.stats.proportion import confint_proportions_2indep
+
+    _check_part("true_positives", true_positives, "positives", positives)
+    _check_part("true_negatives", true_negatives, "negatives", negatives)
+    n = positives + negatives
+    if not positives or not negatives:
+        problem = f"no label is a {'failure' if positives else 'success'}"
+        return undefined_interval(nan, confidence_level, "Newcombe", n, problem)
+    low, high = confint_proportions_2indep(
+        true_positives,
+        positives,
+        negatives - true_negatives,
+        negatives,
+        method="newcomb",
+        compare="diff",
+        alpha=1 - confidence_level,
+        correction=False,
+    )
+    estimate = true_positives / positives + true_negatives / negatives - 1
+    return Interval(estimate, float(low), float(high), confidence_level, "Newcombe", n)
+
+
+def _check_part(part: str, count: int, whole: str, total: int) -> None:
+    """Raise InputError if a part is larger than its whole."""
+    if count > total:
+        raise InputError(f"{part} must be at most {whole}, got {count} of {total}")

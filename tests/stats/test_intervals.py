@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ragnb.errors import InputError
-from ragnb.stats import bca_interval, mean_interval, rate_interval
+from ragnb.stats import bca_interval, mean_interval, mean_interval_from_stats, rate_interval
 
 RATES = ["wilson", "clopper-pearson", "jeffreys"]
 MEANS = [mean_interval, bca_interval]
@@ -89,3 +89,26 @@ def test_cluster_robust_equals_statsmodels() -> None:
     assert (result.high - result.low) / 2 == pytest.approx(
         t.ppf(0.975, n_groups - 1) * fit.bse[0], rel=1e-10
     )
+
+
+@pytest.mark.parametrize("bounds", [None, (0, 1), (-5, 0.9)])
+@pytest.mark.parametrize("values", [[0.2, 0.9, 0.4, 0.8], [0.5], [0.25] * 6, [0.0, 0.9]])
+def test_a_mean_and_its_sd_give_the_interval_of_the_values(values, bounds) -> None:
+    sd = np.std(values, ddof=1) if len(values) > 1 else 0.0
+    result = mean_interval_from_stats(
+        np.mean(values), sd, len(values), bounds=bounds, confidence_level=0.9
+    )
+    expected = mean_interval(values, bounds=bounds, confidence_level=0.9)
+    assert (result.low, result.high) == pytest.approx((expected.low, expected.high), nan_ok=True)
+    assert (result.method, result.n, result.problem) == (
+        expected.method,
+        expected.n,
+        expected.problem,
+    )
+
+
+def test_a_mean_beyond_the_bounds_and_a_negative_sd_are_refused() -> None:
+    with pytest.raises(InputError, match=r"mean must be between the bounds 0 and 1, got 1.5"):
+        mean_interval_from_stats(1.5, 0.1, 9, bounds=(0, 1))
+    with pytest.raises(InputError, match=r"sd must not be negative, got -0.1"):
+        mean_interval_from_stats(0.5, -0.1, 9)

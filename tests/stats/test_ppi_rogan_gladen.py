@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.simulation import slack
 
 from ragnb.errors import InputError
-from ragnb.stats import rogan_gladen
+from ragnb.stats import rate_interval, rogan_gladen, rogan_gladen_from_counts, youden_index
 
 Z = NormalDist().inv_cdf(0.975)
 
@@ -100,3 +100,55 @@ def test_coverage(n: int, p: float, se: float, sp: float, trials: int) -> None:
         result = rogan_gladen(truth[:n], said[:n], said[n:])
         covered += result.low <= p <= result.high
     assert covered / trials == pytest.approx(0.95, abs=0.03 + slack(0.05, trials))
+
+
+# ---- counts --------------------------------------------------------------------------------------
+
+
+def test_counts_give_what_the_lists_give():
+    lists = rogan_gladen(*labelled(45, 50, 28, 40), verdicts(61, 130), confidence_level=0.9)
+    counts = rogan_gladen_from_counts(
+        61, 130, true_positives=45, positives=50, true_negatives=28, negatives=40, confidence_level=0.9
+    )  # fmt: skip
+    assert counts == lists
+
+
+@pytest.mark.parametrize(
+    "table", [(45, 50, 40, 50), (3, 3, 0, 7), (0, 4, 9, 9), (18, 20, 200, 201)]
+)
+def test_youden_is_newcombes_difference_of_two_shares(table):
+    hits, positives, rejections, negatives = table
+    result = youden_index(*table, confidence_level=0.9)
+    assert result.estimate == pytest.approx(hits / positives + rejections / negatives - 1)
+    # Newcombe (1998), method 10, from two Wilson intervals.
+    p, q = hits / positives, 1 - rejections / negatives
+    accepts = rate_interval(hits, positives, confidence_level=0.9)
+    errs = rate_interval(negatives - rejections, negatives, confidence_level=0.9)
+    low = p - q - np.hypot(p - accepts.low, errs.high - q)
+    high = p - q + np.hypot(accepts.high - p, q - errs.low)
+    assert (result.low, result.high) == pytest.approx((low, high), abs=1e-12)
+
+
+def test_newcombes_published_interval():
+    # Newcombe (1998), table II: 56/70 - 48/80, method 10.
+    result = youden_index(56, 70, 80 - 48, 80)
+    assert (round(result.low, 4), round(result.high, 4)) == (0.0524, 0.3339)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: youden_index(5, 4, 1, 2), "true_positives must be at most positives, got 5 of 4"),
+        (lambda: youden_index(1, 4, 3, 2), "true_negatives must be at most negatives, got 3 of 2"),
+        (lambda: rogan_gladen_from_counts(5, 4, true_positives=1, positives=1, true_negatives=1, negatives=1), "accepted must be at most n, got 5 of 4"),
+    ],
+)  # fmt: skip
+def test_a_part_that_is_larger_than_its_whole_is_named(call, message):
+    with pytest.raises(InputError) as error:
+        call()
+    assert message in str(error.value)
+
+
+def test_without_one_of_the_labels_there_is_no_index():
+    result = youden_index(0, 0, 3, 4)
+    assert str(result).startswith("nan [nan, nan] (95% Newcombe; undefined: no label is a success")

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
+from ragnb.errors import InputError
 from ragnb.metrics import bridging_efficiency
 from ragnb.stats import (
     compare_ratios,
     fieller_interval,
+    fieller_interval_from_stats,
     mean_interval,
     mean_of_ratios,
     net_benefit,
@@ -210,3 +212,43 @@ def test_comparison_without_an_answer_is_undefined_with_a_reason(columns, reason
     assert np.isnan([result.interval.low, result.interval.high, result.test.p_value]).all()
     assert result.test.warning == f"undefined: {reason}"
     assert reason in result.interval.problem
+
+
+# ---- from means and standard deviations ----------------------------------------------------------
+
+
+def stats_of(y, z):
+    return (y.mean(), y.std(ddof=1), z.mean(), z.std(ddof=1), np.corrcoef(y, z)[0, 1], len(y))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_summary_numbers_give_the_set_of_the_values(kind) -> None:
+    y, z = example(kind)
+    of_values, of_stats = fieller_interval(y, z), fieller_interval_from_stats(*stats_of(y, z))
+    assert (of_stats.kind, of_stats.method, of_stats.n) == (kind, of_values.method, 12)
+    assert of_stats.estimate == pytest.approx(of_values.estimate, rel=1e-10)
+    assert of_stats.limits == pytest.approx(of_values.limits, rel=1e-9, nan_ok=True)
+    assert (of_stats.low, of_stats.high) == pytest.approx((of_values.low, of_values.high), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("stats", "problem"),
+    [
+        ((0.1, 0.2, 5, 1, 0.3, 1), "at least 2 items are needed, got 1"),
+        ((0.1, 0.2, 0, 0, 0, 9), "all denominators are 0"),
+        ((2, 0.5, 4, 1, 1, 9), "every item has the same ratio"),
+        ((0, 0, 4, 1, 0, 9), "every item has the same ratio"),
+        ((-2, 0.5, 4, 1, -1, 9), "every item has the same ratio"),
+    ],
+)
+def test_summary_numbers_without_a_set(stats, problem) -> None:
+    result = fieller_interval_from_stats(*stats)
+    assert result.kind == "undefined"
+    assert result.problem == problem
+
+
+def test_summary_numbers_that_are_impossible_are_refused() -> None:
+    with pytest.raises(InputError, match=r"correlation must be between -1 and 1, got 1.2"):
+        fieller_interval_from_stats(1, 1, 1, 1, 1.2, 9)
+    with pytest.raises(InputError, match=r"standard deviations must not be negative, got 1 and -2"):
+        fieller_interval_from_stats(1, 1, 1, -2, 0, 9)
