@@ -282,8 +282,9 @@ def test_judge_trust_and_few_labels_work_with_my_own_file(
 def test_definitions_are_compared_on_my_own_file(file, shown_with):
     pair = "['old', 'new']"
     study = f"ragnb.load_responses({str(file)!r})"
-    shown = shown_with("12", study=study, pair=pair, swapped=pair)
-    assert "11 definitions, 150 questions" in shown
+    shown = shown_with("12", study=study, pair=pair)
+    # Four variants of containment delete the blood type "A" of one reference, because it is an article.
+    assert "38 definitions, 149 questions" in shown
     assert not re.search("evouna-nq|Wang et al|newbing|chatgpt", shown)
 
 

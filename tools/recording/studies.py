@@ -23,6 +23,7 @@ LABELS = {
     "S": "supported",
     "NS": "not supported",
     "IR": "irrelevant",
+    "irrelevant sentence": "irrelevant",
     "Supported": "supported",
     "Neither": "not supported",
     "Conflicted": "contradicted",
@@ -166,10 +167,10 @@ def factscore(folder):
             parts = []
             for number, sentence in enumerate(sentences or []):
                 facts = sentence["human-atomic-facts"] or []
-                if not sentence[
-                    "is-relevant"
-                ]:  # People did not label the model's facts one by one.
-                    facts = [fact | {"label": "IR"} for fact in sentence["model-atomic-facts"]]
+                # People labelled the sentence, and not the facts into which a model split it.
+                if not sentence["is-relevant"]:
+                    label = {"label": "irrelevant sentence"}
+                    facts = [fact | label for fact in sentence["model-atomic-facts"]]
                 parts += [_part(fact["text"], fact["label"], sentence=number) for fact in facts]
             frequency, region = record["cat"]
             rows.append(
