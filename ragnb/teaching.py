@@ -1,9 +1,9 @@
-"""Exercises in notebooks: check an answer without showing the correct one, and copies without solutions."""
+"""Exercises in notebooks: answers and texts are checked, and copies leave the solutions out."""
 
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,56 @@ def answer_digest(answer: Any, *, decimals: int = 3) -> str:
 def _rounded(number: float, decimals: int) -> str:
     """A number as text; what rounds to zero has no sign."""
     return f"{round(number, decimals) + 0.0:.{decimals}f}"
+
+
+def rubric(
+    text: str | None, points: Mapping[str, Sequence[str]] | Sequence[str], *, hint: str
+) -> None:
+    """Print the points that a good answer makes, and for a text, whether words of each point are in it.
+
+    A point whose words are in the text need not be made well, and a good text may use other words. So this finds what was
+    forgotten, and a person decides what the text is worth.
+
+    Parameters
+    ----------
+    text
+        The text that is handed in, or None while the exercise is open.
+    points
+        For each point, words or phrases; one of them is enough, and letter case is ignored. A list of points without
+        words is a rubric for a drawing or for labels, which only a person can compare with it.
+    hint
+        A sentence that helps with the next step.
+
+    >>> points = {"gives n": ["n =", "questions"], "gives an interval": ["interval"]}
+    >>> rubric(None, points, hint="n is the number of pairs")
+    Your turn. A good answer
+      - gives n
+      - gives an interval
+    Hint: n is the number of pairs
+    >>> rubric("The difference is 0.1 (n = 40).", points, hint="n is the number of pairs")
+      ✓ gives n
+      ? gives an interval (none of these words: interval)
+    Hint: n is the number of pairs
+    """
+    words_of = dict(points) if isinstance(points, Mapping) else dict.fromkeys(points, ())
+    if text is None:
+        print("Your turn. A good answer", *(f"  - {point}" for point in words_of), sep="\n")
+        print(f"Hint: {hint}")
+        return
+    folded = " ".join(text.casefold().split())
+    n_missing = 0
+    for point, words in words_of.items():
+        if any(word.casefold() in folded for word in words):
+            print(f"  ✓ {point}")
+        elif words:
+            n_missing += 1
+            print(f"  ? {point} (none of these words: {', '.join(words)})")
+        else:
+            print(f"  - {point}")
+    if n_missing:
+        print(f"Hint: {hint}")
+    else:
+        print("✓ Nothing was forgotten. Read it once more: is each point right, and clear?")
 
 
 # ---- copies for a class --------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from nbconvert import HTMLExporter, SlidesExporter
 from support.exercises import solutions
 
 import ragnb
-from ragnb.teaching import answer_digest, check, students_copy
+from ragnb.teaching import answer_digest, check, rubric, students_copy
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
@@ -46,6 +46,37 @@ def test_an_answer_is_its_rounded_number_or_its_folded_text(answer, decimals, te
 def test_what_is_said_to_an_answer(answer, said, capsys):
     check(answer, answer_digest(0.5), hint="halve")
     assert capsys.readouterr().out == f"{said}\n"
+
+
+POINTS = {"gives n": ["n =", "Questions"], "says who decided": ["people", "two readers"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "marks", "end"),
+    [
+        (None, ["  - gives n", "  - says who decided"], "Hint: count"),
+        ("Of 40 questions, PEOPLE accept 3.", ["  ✓ gives n", "  ✓ says who decided"], "✓ Nothing"),
+        (
+            "n\n= 40",
+            ["  ✓ gives n", "  ? says who decided (none of these words: people, two"],
+            "Hint",
+        ),
+        ("", ["  ? gives n (none", "  ? says who decided (none"], "Hint: count"),
+    ],
+)
+def test_a_rubric_names_what_a_text_forgot(text, marks, end, capsys):
+    rubric(text, POINTS, hint="count")
+    lines = capsys.readouterr().out.splitlines()
+    lines = lines[1:] if text is None else lines
+    assert all(line.startswith(mark) for line, mark in zip(lines, [*marks, end], strict=True))
+
+
+def test_a_rubric_without_words_is_left_to_a_person(capsys):
+    for text in (None, "my drawing is on paper"):
+        rubric(text, ["starts at 1", "falls"], hint="two axes")
+        printed = capsys.readouterr().out
+        assert "  - starts at 1\n  - falls\n" in printed
+        assert ("Hint: two axes" in printed) == (text is None)
 
 
 # ---- copies for a class --------------------------------------------------------------------------

@@ -85,6 +85,23 @@ def test_sentences_are_labelled_with_keys_and_the_focus_stays(page, explorable):
     assert "none are unsupported, so adherence is 1." in sentence.text_content()
 
 
+def test_a_reply_leaves_a_fraction_and_its_denominator_by_the_keyboard(page, explorable):
+    page.set_content(explorable("correction"))
+    sentence = page.locator(".sentence")
+    everything = "Corrected: 1 of 3 under paper, 2 of 3 under released, 2 of 5 under flexible."
+    assert sentence.text_content() == everything
+    alone = page.get_by_role("button", name="counted: It is Paris.", exact=True)
+    alone.focus()
+    page.keyboard.press("Space")
+    assert alone.get_attribute("aria-pressed") == "false"
+    assert "1 of 3 under paper, 2 of 3 under released, 1 of 4 under" in sentence.text_content()
+    for name in page.get_by_role("button", name="There are factual errors").all():
+        name.focus()
+        page.keyboard.press("Enter")
+    assert "0 of 0 under paper (undefined)" in sentence.text_content()
+    assert page.locator("progress").count() == 1
+
+
 @pytest.mark.filterwarnings("ignore:Glyph")
 def test_attacks_in_names_and_texts_of_explorables_are_inert(page):
     first, second = pd.Series([1, 0], name=PAYLOADS[1]), pd.Series([0, 1], name=PAYLOADS[-5])

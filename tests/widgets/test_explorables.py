@@ -23,6 +23,7 @@ from ragnb.metrics import trace_scores
 from ragnb.stats import sign_flip_test
 
 RNG = np.random.default_rng(7)
+ONE_REPLY = {"response": ["<b>Oslo"], "references": ["Oslo"], "false_answers": [["Rome", "Bonn"]]}
 VARIANTS = [
     *((name,) for name in EXPLORABLES),
     ("mcnemar", [0, 1], [0, 1]),
@@ -35,6 +36,7 @@ VARIANTS = [
     ("ranking", {"retrieved": ["p"], "relevant": []}),
     ("f1", "哥本哈根 <b>&amp;</b>", "哥本哈根"),
     ("resume", 1, 4),
+    ("correction", pd.DataFrame(ONE_REPLY)),
     ("conformal", RNG.uniform(size=18), RNG.integers(0, 2, 18)),
     ("slider", lambda number: b"PNG", "number", [1, 2.5], 2.5),
 ]
@@ -136,6 +138,41 @@ def test_a_killed_run_pays_at_most_what_was_under_way():
         assert (
             f"sends the other {100 - stored} requests. Up to {min(8, 100 - stored)} of" in sentence
         )
+
+
+def test_the_three_fractions_of_error_correction_are_those_of_a_count_by_hand():
+    """Replies: error and right, error and refusal, error and false, right alone, false alone."""
+    scene = EXPLORABLES["correction"].scene(*EXPLORABLES["correction"].sample())
+    corrected = {
+        "paper": [1, 0, 0, None, None],
+        "released": [1, 1, 0, None, None],
+        "flexible": [1, 0, 0, 1, 0],
+    }
+    for counted in product([False, True], repeat=5):
+        frame = scene.frame(*counted)
+        for name, values in corrected.items():
+            chosen = [
+                value for value, is_in in zip(values, counted, strict=True)
+                if is_in and value is not None
+            ]  # fmt: skip
+            assert f"{sum(chosen)} of {len(chosen)} under {name}" in frame.sentence
+            if chosen:
+                assert frame.meters[name] == sum(chosen) / len(chosen)
+            else:
+                assert name not in frame.meters
+                assert f"0 of 0 under {name} (undefined)" in frame.sentence
+
+
+def test_the_fractions_of_many_replies_to_several_questions():
+    """Only the first replies are shown, those that are missing are not, and no answer stands above them."""
+    recorded = recorded_responses("rgb_counterfactual").query(
+        "system == 'answer' and passage_num == 5 and correct_rate == 0"
+    )
+    recorded.loc[recorded.index[0], "response"] = None
+    scene = EXPLORABLES["correction"].scene(recorded)
+    shown = [control.text for control in scene.controls]
+    assert shown == recorded["response"].iloc[1:9].tolist()
+    assert scene.heading == ""
 
 
 def test_conformal_thresholds_are_those_of_the_ranks():
@@ -296,6 +333,7 @@ def test_texts_from_outside_end_no_script_and_become_no_element():
         ("trace", record),
         ("noise", responses),
         ("ranking", ranked),
+        ("correction", pd.DataFrame({key: [text] for key in ONE_REPLY})),
         ("mcnemar", *named),
     ):
         html = ragnb.explore(name, *data)._repr_html_()
@@ -319,6 +357,8 @@ def test_texts_from_outside_end_no_script_and_become_no_element():
         (("mix", pd.DataFrame({"system": ["a"]})), "explore needs the columns"),
         (("conformal", [0.5] * 4, [1] * 4), "label must have at least 18 items, got 4"),
         (("noise", recorded_responses("rgb_noise")), "example_id"),
+        (("correction", pd.DataFrame({"response": ["Oslo"]})), "needs the columns?"),
+        (("correction", pd.DataFrame(ONE_REPLY | {"response": [None]})), "a reply .*, got none"),
         (("slider", str, "model", []), "at least one value of the slider, got none"),
         (("slider", str, "model", ["a"], "b"), "must be one of its values, got 'b'"),
         (("slider", len, "model", ["a"]), "must return a text, or a PNG .* got int for a"),
