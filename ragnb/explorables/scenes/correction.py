@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
+from ragnb.experiments.recorded import recorded_responses
 from ragnb.explorables.scene import Control, Frame, Scene, explorable
 from ragnb.markup import join, tag
 from ragnb.metrics.rgb_protocols import PROTOCOLS
@@ -19,7 +19,7 @@ LEGEND = "✓ counts as corrected, ✗ does not, – is not in the denominator"
 
 
 def replies_to_false_passages() -> tuple[Any]:
-    """Replies of all kinds to a question whose passages state a false answer."""
+    """Made-up replies of all kinds to a question whose passages state a false answer."""
     reports = "There are factual errors in the provided documents."
     refuses = "I can not answer because of the insufficient information in documents."
     replies = [
@@ -29,10 +29,9 @@ def replies_to_false_passages() -> tuple[Any]:
         "It is Paris.",
         "It is Marseille.",
     ]
-    made_up = pd.DataFrame({"response": replies, "language": "en"})
-    made_up["references"] = [["Paris"]] * len(replies)
-    made_up["false_answers"] = [["Marseille"]] * len(replies)
-    return (made_up,)
+    # The first question of the recording is about the capital of France.
+    asked = recorded_responses("rgb_counterfactual").iloc[[0] * len(replies)]
+    return (asked.reset_index(drop=True).assign(response=replies),)
 
 
 @explorable(
@@ -77,7 +76,7 @@ def correction(responses: Any) -> Scene:
     return Scene(controls, frame, heading, static)
 
 
-def _heading(replies: pd.DataFrame) -> str:
+def _heading(replies: Any) -> str:
     """The true and the false answer, if they are the same for all replies."""
     answers = replies[["references", "false_answers"]].astype(str).drop_duplicates()
     if len(answers) > 1:
