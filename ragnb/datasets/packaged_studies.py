@@ -154,7 +154,8 @@ def load_study(name: str, frame: str = "responses", *, usable: bool = False) -> 
     Parameters
     ----------
     name
-        - ``"evouna-nq"``: short answers of five systems to open questions, each judged by a person
+        - ``"evouna-nq"``: short answers of five systems to open questions, with people's
+          verdicts, which probably differ in kind between systems (see ``attrs["source"]["note"]``)
         - ``"nomiracl"``: replies of eleven models to questions in eight languages. About half
           of the questions cannot be answered from the retrieved passages
         - ``"mtrag"``: turns of conversations, graded by two or three people

@@ -10,6 +10,7 @@ from pathlib import Path
 import krippendorff
 import pandas as pd
 import pytest
+from notebooks.by_hand import contains
 
 import ragnb
 from ragnb.datasets import load_responses, load_study, one_row_per_part, studies, study_files
@@ -318,6 +319,34 @@ def test_usable_rows_have_a_proper_question_a_response_and_a_verdict():
     # A study without verdicts loses only the rows without a response.
     other = load_study("nomiracl", usable=True)
     assert len(other) == load_study("nomiracl")["response"].notna().sum()
+
+
+@pytest.mark.data
+def test_the_verdicts_of_evouna_differ_in_kind_between_systems(data_folder):
+    """The counts of the page on data and of the note, from the published file and another containment."""
+    records = json.loads((data_folder / "evouna" / "NQ.json").read_text("utf-8"))
+    names = {"chatgpt": "ChatGPT", "newbing": "New Bing", "gpt35": "GPT-3.5", "fid": "FiD"}
+    names["gpt4"] = "GPT-4"
+    verdicts = {name: {} for name in names.values()}
+    proper = [record for record in records if not record["improper"]]
+    for number, record in enumerate(proper):
+        references = [record["golden_answer"].split("/")]
+        for system, name in names.items():
+            answer, verdict = record[f"answer_{system}"], record[f"judge_{system}"]
+            if answer and isinstance(verdict, bool) and contains(answer, references):
+                verdicts[name][number] = verdict
+    page = (Path(__file__).parents[2] / "docs" / "data.md").read_text("utf-8")
+    for name, of_system in verdicts.items():
+        wrong = sum(not verdict for verdict in of_system.values())
+        row = f"| {name} | {len(of_system):,} | {wrong} | {wrong / len(of_system):.1%} |"
+        assert row.replace("%", " %") in page
+    both = verdicts["ChatGPT"].keys() & verdicts["GPT-4"].keys()
+    pairs = [(verdicts["ChatGPT"][number], verdicts["GPT-4"][number]) for number in both]
+    first, second = pairs.count((False, True)), pairs.count((True, False))
+    assert (len(pairs), first, second) == (1566, 50, 2)
+    note = load_study("evouna-nq").attrs["source"]["note"]
+    assert "GPT-4 both contain it (1,566 questions), only ChatGPT is called incorrect 50" in note
+    assert "65 of ChatGPT and 45 of New Bing" in note
 
 
 def test_load_responses_takes_the_name_of_a_study(tmp_path, monkeypatch):
