@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from ragnb.reports.findings import sentences
     from ragnb.reports.grades import graded_report
     from ragnb.reports.judge import judge_report
+    from ragnb.reports.judge_pairs import compare_judges
     from ragnb.reports.lbrag import load_metrics_json
     from ragnb.reports.methods import methods_paragraph
     from ragnb.reports.multilingual import multilingual_report
@@ -134,6 +135,7 @@ __all__ = [
     "changes",
     "compare",
     "compare_definitions",
+    "compare_judges",
     "complete",
     "complete_structured",
     "dashboard",

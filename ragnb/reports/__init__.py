@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ragnb.reports.findings import Sentences, sentences
     from ragnb.reports.grades import graded_report, scores_by_grade
     from ragnb.reports.judge import JudgeReport, judge_report
+    from ragnb.reports.judge_pairs import compare_judges
     from ragnb.reports.lbrag import load_metrics_json, overview, summary_lines, write_metrics_json
     from ragnb.reports.letters import LetterDisplay, letter_display
     from ragnb.reports.methods import bibliography, methods_paragraph
@@ -43,6 +44,7 @@ __all__ = [
     "abstention_report",
     "bibliography",
     "compare_definitions",
+    "compare_judges",
     "efficiency",
     "failure_report",
     "gains_and_costs",

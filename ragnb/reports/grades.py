@@ -12,6 +12,7 @@ from ragnb.columns import column_names, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.reports.frames import interval_columns
+from ragnb.reports.judge_columns import warn_of_different_items
 from ragnb.results import Interval
 from ragnb.scoring.columns import conversations, numbers
 from ragnb.stats.agreement import GRADED, agreement_interval
@@ -68,6 +69,11 @@ def graded_report(
     InputError
         A column is missing, or contains no number.
 
+    Warns
+    -----
+    UserWarning
+        The judges did not grade the same responses; compare them with `ragnb.compare_judges`.
+
     Examples
     --------
     >>> import ragnb
@@ -77,7 +83,13 @@ def graded_report(
     {'Spearman': 0.33, 'tau-b': 0.33, 'tau-AP': 0.5}
     """
     rows: list[dict[str, Any]] = []
-    for name in column_names(judge):
+    judges = column_names(judge)
+    require_columns(responses, ["example_id", "system", label, *judges], "graded_report")
+    scores = {name: numbers(responses, name, "graded_report") for name in judges}
+    grades = numbers(responses, label, "graded_report")
+    if scores:
+        warn_of_different_items(scores, grades, "compare them with ragnb.compare_judges")
+    for name in judges:
         graded, cluster_column = _graded(responses, name, label, clusters, "graded_report")
         shared = {
             "n": len(graded),
@@ -184,9 +196,8 @@ def _spearman(graded: pd.DataFrame, clusters: str, level: float) -> Interval:
     return replace(correlation, method=correlation.method.replace("Pearson", "Spearman"))
 
 
-def _scale_problem(graded: pd.DataFrame) -> str:
-    """Say why the judge's scores are not grades on the people's scale; an empty text if they are."""
-    scores, grades = graded["judged"], graded["grade"]
+def scale_problem(scores: pd.Series, grades: pd.Series) -> str:
+    """Say why a judge's scores are not grades on the people's scale; an empty text if they are."""
     for name, values in (("scores", scores), ("grades", grades)):
         fractions = values[values % 1 != 0].tolist()
         if fractions:
@@ -206,7 +217,7 @@ def _scale_problem(graded: pd.DataFrame) -> str:
 def _not_reported(graded: pd.DataFrame, judge: str, label: str) -> list[str]:
     """Sentences on the measures that cannot be reported for a judge."""
     sentences = []
-    problem = _scale_problem(graded)
+    problem = scale_problem(graded["judged"], graded["grade"])
     if problem:
         sentences.append(
             f"ordinal alpha and quadratic kappa of {judge} and {label}, because {problem}"
@@ -221,7 +232,7 @@ def _not_reported(graded: pd.DataFrame, judge: str, label: str) -> list[str]:
 def _graded_measures(graded: pd.DataFrame, clusters: str, level: float) -> dict[str, Interval]:
     """The measures of a judge that can be reported, by name. `clusters` is the name of a column of `graded`."""
     measures = {"Spearman": _spearman(graded, clusters, level)}
-    if not _scale_problem(graded):
+    if not scale_problem(graded["judged"], graded["grade"]):
         ratings = graded[["judged", "grade"]].to_numpy()
         units = pd.factorize(graded[clusters])[0]
         for name in GRADED:

@@ -11,7 +11,7 @@ import pandas as pd
 from ragnb.arguments import Booleans, Floats, Integers, accepts
 from ragnb.columns import CONDITION, column_names, require_columns
 from ragnb.errors import InputError
-from ragnb.metrics.judged import VERDICT_WORDS
+from ragnb.printing import warn
 from ragnb.reports.frames import (
     Report,
     TablesAndLines,
@@ -21,8 +21,8 @@ from ragnb.reports.frames import (
     share,
     without_clusters,
 )
+from ragnb.reports.judge_columns import unit_numbers, verdict_numbers, warn_of_different_items
 from ragnb.results import Interval
-from ragnb.scoring.columns import numbers
 from ragnb.scoring.comparisons import compare
 from ragnb.stats.prediction import (
     auroc,
@@ -56,10 +56,15 @@ class JudgeReport(Report):
         scores. Columns: ``mean, low, high, interval, confidence_level, n_units``, ``n`` (responses
         with a label), ``n_scored`` (of these, with a verdict), and ``worst_low, worst_high``: the
         values if all missing verdicts were wrong, and if all were right.
+    versions
+        One row for each judge and version of it: ``judge, version, n`` (responses with a verdict).
+        The version is the model with the name, the version and the checksum of its prompt, as
+        `ragnb.judge_responses` writes it into ``judge_signature``. Empty if no column has it.
     bias
         One row for each judge and group: mean of the judge minus mean of the label, with the
-        columns of `ragnb.compare`. ``by`` is ``"overall"``, a column, or ``"response length"``
-        (thirds, in characters). P-values are corrected over the groups of one ``by``.
+        columns of `ragnb.compare`. ``by`` is ``"overall"``, a column, ``"response length"``
+        (thirds, in characters) or, with `length_within`, ``"response length within system"``.
+        P-values are corrected over the groups of one ``by``.
     error_rates
         One row for each judge, group and ``metric``, which is the sensitivity (share of the correct
         answers that the judge accepts) or the specificity (share of the incorrect answers that it
@@ -79,6 +84,7 @@ class JudgeReport(Report):
     annotators: tuple[str, ...]
     clusters: str | None
     labelled: pd.DataFrame
+    versions: pd.DataFrame
     agreement: pd.DataFrame
     bias: pd.DataFrame
     error_rates: pd.DataFrame
@@ -100,7 +106,9 @@ class JudgeReport(Report):
             f"{counts['n_labelled']} of {counts['n']} responses have a label; the independent units "
             f"are {units}."
         )
-        return tables, [line]
+        versions = self.versions.to_dict("records")
+        lines = [f"{row['judge']}: {row['n']} verdicts of {row['version']}." for row in versions]
+        return tables, [line, *lines]
 
 
 @accepts(threshold="share", confidence_level="level")
@@ -111,6 +119,7 @@ def judge_report(
     annotators: str | Sequence[str] | None = None,
     label: str = "label",
     by: str | Sequence[str] | None = None,
+    length_within: str | None = None,
     clusters: str | None = "example_id",
     threshold: float = 0.5,
     confidence_level: float = 0.95,
@@ -134,6 +143,10 @@ def judge_report(
     by
         Columns that define the groups for which the bias is reported; by default ``language`` and
         ``system`` where they vary.
+    length_within
+        Column such as ``"system"``. The responses of each of its values are also divided into thirds
+        by their own length. Systems differ in length and in their error rates, so that a difference
+        between thirds of all responses can be one between systems.
     clusters
         Column that names the independent units, such as the question that several systems answer.
         If one value occurs twice, all intervals are cluster-robust. Otherwise, and with None, the
@@ -148,6 +161,12 @@ def judge_report(
     InputError
         A column is missing, a label is neither 0 nor 1, a score is outside [0, 1], there is no
         label at all, a response appears twice, or a response has no cluster.
+
+    Warns
+    -----
+    UserWarning
+        Several judges did not judge the same responses (compare them with `ragnb.compare_judges`), or
+        the verdicts of one judge come from several versions of its prompt or model.
 
     Notes
     -----
@@ -170,6 +189,7 @@ def judge_report(
     people = column_names(label if annotators is None else annotators)
     groups = column_names(by)
     needed = [*judges, *people, label, *column_names(clusters), *groups]
+    needed += column_names(length_within)
     require_columns(frame, dict.fromkeys(needed), "judge_report")
     if not judges or {*judges} & {label, *people}:
         raise InputError(
@@ -187,15 +207,19 @@ def judge_report(
         )
     scores = {name: _values(frame, name, "verdicts or scores") for name in judges}
     labels_of_people = {name: _values(frame, name, "labels", binary=True) for name in people}
+    warn_of_different_items(scores, labels, "compare them with ragnb.compare_judges")
+    versions = _versions(frame, scores)
     judged = _Judged(
         frame=frame.reset_index(drop=True),
         label=label,
         labels=labels,
         scores=scores,
         annotators=labels_of_people,
-        units=_units(frame, clusters),
+        units=unit_numbers(frame, clusters, "judge_report"),
         threshold=threshold,
         level=confidence_level,
+        versions=versions,
+        length_within=length_within,
     )
     n = len(labels)
     n_labelled = int((~np.isnan(labels)).sum())
@@ -207,6 +231,7 @@ def judge_report(
         annotators=tuple(people),
         clusters=None if judged.units is None else clusters,
         labelled=pd.DataFrame([counts]),
+        versions=versions,
         agreement=as_frame(_agreement(judged)),
         bias=_bias(judged, by_groups),
         error_rates=as_frame(_error_rates(judged, by_groups)),
@@ -234,6 +259,8 @@ class _Judged:
     units: Integers | None
     threshold: float
     level: float
+    versions: pd.DataFrame
+    length_within: str | None
 
     def verdicts(self, scores: Floats) -> Floats:
         """Scores as verdicts: 1 for a score of at least the threshold, else 0. nan stays nan."""
@@ -250,9 +277,37 @@ class _Judged:
         return None if self.units is None else self.units[rows]
 
     def signature(self, judge: str) -> str:
-        """The signature of a judge's numbers: version, columns and, for scores, the threshold."""
+        """The signature of a judge's numbers: columns, versions of the judge and, for scores, the threshold."""
+        versions = self.versions.loc[self.versions["judge"] == judge, "version"]
+        version = f"|version:{' & '.join(versions)}" if len(versions) else ""
         cut = f"|threshold:{self.threshold:g}" if self.graded(judge) else ""
-        return f"ragnb:{__version__}|judge:{judge}|label:{self.label}{cut}"
+        return f"ragnb:{__version__}|judge:{judge}{version}|label:{self.label}{cut}"
+
+
+def _versions(frame: pd.DataFrame, scores: dict[str, Floats]) -> pd.DataFrame:
+    """Versions of each judge with the numbers of their verdicts; a warning if a judge has several.
+
+    The version of a judge is in the column ``<judge>_signature``. ``judge_signature`` is the version of the
+    only judge, or else of the only one whose verdicts are in a column of `ragnb.judge_responses`.
+    """
+    of_models = [judge for judge in scores if judge.startswith("judged_")]
+    candidates = list(scores) if len(scores) == 1 else of_models
+    rows: list[dict[str, Any]] = []
+    for judge, values in scores.items():
+        column = f"{judge}_signature"
+        if column not in frame and candidates == [judge]:
+            column = "judge_signature"
+        if column not in frame:
+            continue
+        counts = frame.loc[~np.isnan(values), column].value_counts(sort=False)
+        for version, n in counts.items():
+            rows.append({"judge": judge, "version": str(version), "n": int(n)})
+        if len(counts) > 1:
+            warn(
+                f"the verdicts in {judge} come from {len(counts)} versions of the judge "
+                f"({', '.join(map(str, counts.index))}); use by={column!r} to report each of them"
+            )
+    return pd.DataFrame(rows, columns=["judge", "version", "n"])
 
 
 def _values(frame: pd.DataFrame, column: str, kind: str, binary: bool = False) -> Floats:
@@ -260,11 +315,7 @@ def _values(frame: pd.DataFrame, column: str, kind: str, binary: bool = False) -
 
     `kind` names the values in a message, such as "labels". With `binary`, only 0 and 1 are allowed.
     """
-    # Words such as "correct" become 1 or 0. Lists in a cell cannot be looked up, and are refused below.
-    cells = []
-    for cell in frame[column]:
-        cells.append(VERDICT_WORDS.get(cell, cell) if isinstance(cell, str) else cell)
-    values = numbers(pd.DataFrame({column: cells}, dtype=object), column, "judge_report")
+    values = verdict_numbers(frame, column, "judge_report")
     allowed = np.isin(values, (0, 1)) if binary else (values >= 0) & (values <= 1)
     not_allowed = values[~np.isnan(values) & ~allowed]
     if not_allowed.size:
@@ -274,21 +325,6 @@ def _values(frame: pd.DataFrame, column: str, kind: str, binary: bool = False) -
             "ragnb.graded_report"
         )
     return values
-
-
-def _units(frame: pd.DataFrame, clusters: str | None) -> Integers | None:
-    """The number of the cluster of each response; None if no two responses share a cluster."""
-    if clusters is None:
-        return None
-    # A missing cluster has the code -1.
-    codes, names = pd.factorize(frame[clusters])
-    if (codes < 0).any():
-        raise InputError(
-            f"judge_report(clusters={clusters!r}) needs a cluster for each response; "
-            f"{int((codes < 0).sum())} have none; pass clusters=None if responses are independent"
-        )
-    has_shared_clusters = len(names) < len(codes)
-    return codes.astype(np.int64) if has_shared_clusters else None
 
 
 # ---- agreement -----------------------------------------------------------------------------------
@@ -383,6 +419,12 @@ def _groups(judged: _Judged, by: Sequence[str] | None) -> dict[str, pd.Series]:
     lengths = texts.map(lambda text: len(graphemes(text))).astype(int).sort_values(kind="stable")
     if len(lengths):
         groups["response length"] = _thirds(lengths)
+    if len(lengths) and judged.length_within:
+        column = judged.length_within
+        thirds = []
+        for value, own_lengths in lengths.groupby(frame.loc[lengths.index, column], sort=False):
+            thirds.append(f"{value}: " + _thirds(own_lengths))
+        groups[f"response length within {column}"] = pd.concat(thirds)
     return groups
 
 

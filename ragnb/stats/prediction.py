@@ -244,9 +244,7 @@ def pearson(
     if problem := spread_problem(first) or spread_problem(second):
         return undefined_interval(nan, confidence_level, method, n, problem)
     if clusters is not None:
-        x, y = ((side - side.mean()) / side.std() for side in (first, second))
-        items = (np.ones_like(x), x, y, x * x, y * y, x * y)
-        sums = np.stack([np.bincount(clusters, values) for values in items], axis=1)
+        sums = correlation_sums(first, second, clusters)
         with np.errstate(divide="ignore", invalid="ignore"):  # arctanh of a perfect r is infinite
             z = jackknife_interval(_fisher_z, sums, confidence_level=confidence_level)
         estimate, low, high = np.tanh([z.estimate, z.low, z.high]).tolist()
@@ -260,12 +258,32 @@ def pearson(
     return Interval(r, low, high, confidence_level, method, n)
 
 
-def _fisher_z(sums: Floats) -> Floats:
-    """Compute arctanh(r) from n and the sums of x, y, x^2, y^2 and x y."""
+def correlation_sums(first: Floats, second: Floats, clusters: Integers) -> Floats:
+    """The sums of each cluster from which `correlation_of_sums` computes Pearson's correlation.
+
+    The clusters are numbered from 0. The variables are standardised, which does not change the correlation.
+    """
+    x, y = ((side - side.mean()) / side.std() for side in (first, second))
+    items = (np.ones_like(x), x, y, x * x, y * y, x * y)
+    return np.stack([np.bincount(clusters, values) for values in items], axis=1)
+
+
+def correlation_of_sums(sums: Floats) -> Floats:
+    """Compute Pearson's correlation from n and the sums of x, y, x^2, y^2 and x y, on the last axis.
+
+    >>> sums = correlation_sums(np.array([1, 2, 3]), np.array([1, 3, 2]), np.arange(3))
+    >>> round(float(correlation_of_sums(sums.sum(axis=0))), 6)
+    0.5
+    """
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     spread = np.sqrt(np.maximum(n * xx - x * x, 0.0) * np.maximum(n * yy - y * y, 0.0))
     r = (n * xy - x * y) / np.where(spread > 1e-12, spread, nan)
-    return np.arctanh(np.clip(r, -1.0, 1.0))
+    return np.clip(r, -1.0, 1.0)
+
+
+def _fisher_z(sums: Floats) -> Floats:
+    """Compute arctanh(r) from the sums of `correlation_sums`."""
+    return np.arctanh(correlation_of_sums(sums))
 
 
 @accepts(predictions="scores", targets="scores", clusters="clusters", confidence_level="level")
