@@ -10,7 +10,7 @@ from pathlib import Path
 import krippendorff
 import pandas as pd
 import pytest
-from notebooks.by_hand import contains
+from support.by_hand import contains
 
 import ragnb
 from ragnb.datasets import load_responses, load_study, one_row_per_part, studies, study_files

@@ -6,9 +6,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from notebooks.by_hand import cluster_interval, mid_p, tango
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
+from support.by_hand import cluster_interval, mid_p, tango
 
 import ragnb
 from ragnb.errors import InputError
