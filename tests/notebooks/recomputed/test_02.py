@@ -46,7 +46,7 @@ def test_grades_of_people_with_cluster_robust_intervals(metric, system, availabl
     column = {"faithful": "human_faithfulness", "complete": "human_completeness"}[metric]
     mean, low, high = cluster_interval(rows[column], rows["conversation_id"])
     shown = f"{metric} {system} {available} {mean:.2f} [{low:.2f}, {high:.2f}] {len(rows)}"
-    assert shown in printed("02", "mtrag")
+    assert shown in printed("02", "mtrag-table")
 
 
 def test_published_shares_and_losses():
