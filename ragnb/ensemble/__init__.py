@@ -11,9 +11,15 @@ from ragnb.faces import face
 
 if TYPE_CHECKING:
     from ragnb.ensemble.data import DataSplit, SplitRatios, XYData, feature_frame
-    from ragnb.ensemble.deferral import compare_deferral, deferral_curve, deferral_point
+    from ragnb.ensemble.deferral import (
+        compare_deferral,
+        deferral_curve,
+        deferral_point,
+        deferral_report,
+    )
     from ragnb.ensemble.ensemble import BatchJudicator, EnsembleMetric, MetricEnsemble
     from ragnb.ensemble.report import eval_prediction, feature_report
+    from ragnb.ensemble.resampling import coverage_over_splits, cross_decide
 else:
     __getattr__, __dir__ = face(__name__)
 
@@ -25,8 +31,11 @@ __all__ = [
     "SplitRatios",
     "XYData",
     "compare_deferral",
+    "coverage_over_splits",
+    "cross_decide",
     "deferral_curve",
     "deferral_point",
+    "deferral_report",
     "eval_prediction",
     "feature_frame",
     "feature_report",

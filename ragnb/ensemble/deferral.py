@@ -4,10 +4,12 @@ A *deferred* item gets the judge's verdict instead of the ensemble's label. If t
 verdict (None or NaN), the ensemble's label is kept. `deferral_curve` defers an increasing number of
 items, starting with the least confident. `deferral_point` defers a given selection of items, such
 as those on which a conformal ensemble abstains. `compare_deferral` compares such a selection with
-deferring no items, all items, or the same number of randomly chosen items.
+deferring no items, all items, or the same number of randomly chosen items. `deferral_report`
+compares several judges.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from ragnb.arguments import Floats, accepts, convert
-from ragnb.ensemble.data import binary
+from ragnb.columns import require_columns
+from ragnb.ensemble.data import aligned, binary
 from ragnb.errors import InputError
 from ragnb.results import Interval
 from ragnb.rounding import tied_levels
@@ -255,6 +258,133 @@ def compare_deferral(
         _compared(items, policy, baseline, confidence_level) for policy, baseline in pairs
     )
     return rows.assign(**adjusted_columns(rows["p_value"]))
+
+
+@accepts(confidence_level="level")
+def deferral_report(
+    y: ArrayLike,
+    decisions: pd.DataFrame,
+    judges: Mapping[str, ArrayLike],
+    *,
+    groups: ArrayLike | None = None,
+    prices: Mapping[str, float] | None = None,
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
+    """Who should decide the responses on which an ensemble abstains: nobody, or one of several judges.
+
+    A deferred response gets the judge's verdict or, if there is none, the ensemble's label.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels, 0 or 1. Series are aligned by their index.
+    decisions : DataFrame
+        Result of `MetricEnsemble.decide` or `cross_decide`, with the columns ``y_hat`` and
+        ``abstained``.
+    judges : mapping
+        Name of each judge and its verdicts on all responses, or on those on which the ensemble
+        abstains: 0 or 1, with None or NaN if there is none.
+    groups : array-like of shape (n,) or None, default=None
+        Group of each response, such as its question. Intervals and tests then account for the groups.
+    prices : mapping or None, default=None
+        Price of one verdict of each judge, in any currency.
+    confidence_level : float, default=0.95
+        Nominal coverage of each interval, in (0, 1).
+
+    Returns
+    -------
+    DataFrame
+        One row for ``"nobody"`` and for each judge, with the columns
+
+        - ``point``: name of the judge;
+        - ``accuracy, low, high, interval, confidence_level``: share of all labels that are right, with
+          its interval; ``n, n_clusters``: number of responses, and of groups;
+        - ``share, n_deferred``: share and number of deferred responses; ``n_missing``: how many of them
+          have no verdict;
+        - ``deferred_accuracy, deferred_low, deferred_high``: share of the labels of the deferred
+          responses that are right. In the row of nobody, it is the *break-even* accuracy, which a judge
+          must exceed to help;
+        - ``corrected, spoiled``: numbers of responses whose label the judge makes right and wrong;
+        - ``difference, difference_low, difference_high, p_value, test``: accuracy on all responses
+          compared with that of nobody, as in `compare_deferral`;
+        - ``cost, cost_per_gain``: price of all verdicts, and per additional right label; infinite if
+          the judge corrects no more labels than it spoils. Only with `prices`.
+
+    Notes
+    -----
+    If `y` are people's labels, people as judges are right by definition, and their row is an upper
+    limit for every judge.
+
+    Examples
+    --------
+    >>> decisions = pd.DataFrame({"y_hat": [1, 0, 0, 1], "abstained": [False, False, True, True]})
+    >>> table = deferral_report([1, 0, 1, 0], decisions, {"judge": [1, 0, 1, 1]})
+    >>> table[["point", "accuracy", "deferred_accuracy", "corrected", "spoiled"]].values.tolist()
+    [['nobody', 0.5, 0.0, 0, 0], ['judge', 0.75, 0.5, 1, 0]]
+    """
+    require_columns(decisions, ["y_hat", "abstained"], "deferral_report")
+    unknown = sorted(set(prices or {}) - set(judges))
+    if unknown:
+        raise InputError(
+            f"prices must be of the judges ({', '.join(judges)}), got {', '.join(unknown)}"
+        )
+    index = decisions.index
+    labels = aligned(y, index, "y")
+    units = None if groups is None else aligned(groups, index, "groups")
+    y_hat, deferred = decisions["y_hat"], decisions["abstained"].astype(bool)
+    no_verdicts = pd.Series(np.nan, index)
+    rows = []
+    for name, given in ({"nobody": no_verdicts} | dict(judges)).items():
+        # Verdicts may be missing, also for responses that are not deferred.
+        is_series = isinstance(given, pd.Series)
+        verdicts = given.reindex(index) if is_series else pd.Series(list(given), index)
+        options = {"groups": units, "confidence_level": confidence_level}
+        whole = deferral_point(labels, y_hat, deferred, verdicts, name=name, **options)
+        row = whole.iloc[0].to_dict()
+        items = _items(labels, y_hat, verdicts, units, deferred=deferred)
+        gains = items.loc[deferred, "gain"]
+        row |= {"corrected": int((gains > 0).sum()), "spoiled": int((gains < 0).sum())}
+        row |= _of_deferred(labels, y_hat, deferred, verdicts, units, confidence_level)
+        if name != "nobody":
+            compared = compare_deferral(labels, y_hat, deferred, verdicts, name=name, **options)
+            against_nobody = compared.iloc[0]
+            row |= {
+                "difference": against_nobody["difference"],
+                "difference_low": against_nobody["low"],
+                "difference_high": against_nobody["high"],
+                "p_value": against_nobody["p_value"],
+                "test": against_nobody["test"],
+            }
+        if prices is not None:
+            row["cost"] = prices.get(name, 0.0) * row["n_judged"]
+            net_gain = row["corrected"] - row["spoiled"]
+            row["cost_per_gain"] = row["cost"] / net_gain if net_gain > 0 else inf
+        rows.append(row)
+    return pd.DataFrame(rows).drop(columns="error")
+
+
+def _of_deferred(
+    labels: pd.Series,
+    y_hat: pd.Series,
+    deferred: pd.Series,
+    verdicts: pd.Series,
+    units: pd.Series | None,
+    level: float,
+) -> dict[str, float]:
+    """Accuracy on the deferred responses with its limits; nan if none is deferred."""
+    columns = ("deferred_accuracy", "deferred_low", "deferred_high")
+    if not deferred.any():
+        return dict.fromkeys(columns, nan)
+    groups = None if units is None else units[deferred]
+    point = deferral_point(
+        labels[deferred],
+        y_hat[deferred],
+        deferred[deferred],
+        verdicts[deferred],
+        groups=groups,
+        confidence_level=level,
+    ).iloc[0]
+    return dict(zip(columns, point[["accuracy", "low", "high"]].tolist(), strict=True))
 
 
 def _items(y: Any, y_hat: Any, judged: Any, groups: Any, **more: Any) -> pd.DataFrame:

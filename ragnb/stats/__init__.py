@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         tango_interval,
         tango_test,
     )
+    from ragnb.stats.clustering import Clustering, intraclass_correlation
     from ragnb.stats.confirmation import ConfirmationPlan, confirmation_plan
     from ragnb.stats.cost_effectiveness import (
         FiellerSet,
@@ -103,6 +104,7 @@ else:
 __all__ = [
     "CORRECTIONS",
     "MCNEMAR_METHODS",
+    "Clustering",
     "ConfirmationPlan",
     "EquivalenceResult",
     "FiellerSet",
@@ -137,6 +139,7 @@ __all__ = [
     "gwet_ac1",
     "inclusion_probabilities",
     "inseparable_groups",
+    "intraclass_correlation",
     "item_ranks",
     "jackknife_interval",
     "kendall_tau_b",

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.api import OLS
 from statsmodels.stats.proportion import proportion_confint
+from support.by_hand import cluster_interval, mid_p, tango
 
-from ragnb.ensemble import compare_deferral, deferral_curve, deferral_point
+from ragnb.ensemble import compare_deferral, deferral_curve, deferral_point, deferral_report
 from ragnb.errors import InputError
 from ragnb.stats import (
     PairedTable,
@@ -276,6 +277,70 @@ def test_a_blind_choice_is_found_better_than_chance_at_the_stated_rate(
     trials, size, lowest, highest
 ):
     assert lowest <= rejections(trials, size=size) <= highest
+
+
+# ---- several judges ------------------------------------------------------------------------------
+
+
+def decided(n=400, seed=0):
+    """Labels, decisions of an ensemble that abstains on a third, and the verdicts of a good and a bad judge."""
+    y, probability, judged, question = simulated(n, seed=seed)
+    decisions = pd.DataFrame({"y_hat": (probability > 0.5).astype(int)})
+    decisions["abstained"] = np.abs(probability - 0.5) < 0.2
+    verdicts = {"good": pd.Series(judged), "bad": pd.Series(1 - y.astype(int))}
+    return pd.Series(y.astype(int)), decisions, verdicts, pd.Series(question)
+
+
+def test_a_report_on_judges_counts_what_they_correct_and_spoil():
+    y, decisions, verdicts, _ = decided()
+    prices = {"good": 0.5, "bad": 2}
+    table = deferral_report(y, decisions, verdicts, prices=prices).set_index("point")
+    abstained = decisions["abstained"]
+    alone = decisions["y_hat"] == y
+    assert table.loc["nobody", "deferred_accuracy"] == pytest.approx(alone[abstained].mean())
+    assert table.loc["nobody", "accuracy"] == pytest.approx(alone.mean())
+    for name, given_verdicts in verdicts.items():
+        label = decisions["y_hat"].where(~abstained | given_verdicts.isna(), given_verdicts)
+        right = label.astype(int) == y
+        row = table.loc[name]
+        corrected, spoiled = (right & ~alone).sum(), (alone & ~right).sum()
+        assert row[["corrected", "spoiled"]].tolist() == [corrected, spoiled]
+        assert row["accuracy"] == pytest.approx(right.mean())
+        assert row["difference"] == pytest.approx((corrected - spoiled) / len(y))
+        limits = row[["difference_low", "difference_high"]].tolist()
+        assert limits == pytest.approx(tango(corrected, spoiled, len(y)), abs=1e-6)
+        assert row["p_value"] == pytest.approx(mid_p(corrected, spoiled))
+        low, high = proportion_confint(right[abstained].sum(), abstained.sum(), method="wilson")
+        assert row["deferred_accuracy"] == pytest.approx(right[abstained].mean())
+        assert row[["deferred_low", "deferred_high"]].tolist() == pytest.approx([low, high])
+        n_asked = (abstained & given_verdicts.notna()).sum()
+        assert row["cost"] == pytest.approx(prices[name] * n_asked)
+        net = corrected - spoiled
+        assert row["cost_per_gain"] == pytest.approx(row["cost"] / net if net > 0 else np.inf)
+    assert table.loc["bad", "cost_per_gain"] == np.inf
+    assert table.loc["good", "n_missing"] == (abstained & verdicts["good"].isna()).sum()
+
+
+def test_a_report_on_judges_with_questions_is_cluster_robust():
+    y, decisions, verdicts, question = decided()
+    table = deferral_report(y, decisions, verdicts, groups=question).set_index("point")
+    label = decisions["y_hat"].where(~decisions["abstained"], verdicts["bad"])
+    gain = (label == y).astype(float) - (decisions["y_hat"] == y)
+    columns = ["difference", "difference_low", "difference_high"]
+    assert table.loc["bad", columns].tolist() == pytest.approx(cluster_interval(gain, question))
+    expected = cluster_interval((label == y).astype(float), question)
+    assert table.loc["bad", ["accuracy", "low", "high"]].tolist() == pytest.approx(expected)
+
+
+def test_a_report_on_judges_if_nothing_is_deferred_and_what_is_refused():
+    y, decisions, verdicts, _ = decided()
+    table = deferral_report(y, decisions.assign(abstained=False), verdicts)
+    assert table["deferred_accuracy"].isna().all()
+    assert table["corrected"].tolist() == [0, 0, 0]
+    with pytest.raises(InputError, match=r"prices must be of the judges \(good, bad\), got cheap"):
+        deferral_report(y, decisions, verdicts, prices={"cheap": 1.0})
+    with pytest.raises(InputError, match="deferral_report needs .*abstained"):
+        deferral_report(y, decisions.drop(columns="abstained"), verdicts)
 
 
 # ---- mistakes ----------------------------------------------------------------------------------------------------------
