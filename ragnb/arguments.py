@@ -9,13 +9,14 @@ other functions raise ValueError, in most cases its subclass InputError.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial, wraps
 from inspect import signature
 from math import isfinite
 from numbers import Real
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
@@ -28,7 +29,11 @@ from ragnb.printing import described
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
+Bounds = tuple[float, float]
+Rate = float | str | Fraction | Decimal
 
+# Parameters and result of a decorated function, so that editors and type checkers see its signature.
+P = ParamSpec("P")
 R = TypeVar("R")
 
 
@@ -253,7 +258,7 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 
 def accepts(
     *, aligned: bool = True, **kinds: str | tuple[Any, ...] | Callable[[Any], Any]
-) -> Callable[[Callable[..., R]], Callable[..., R]]:
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Create a decorator that checks and converts the named arguments of a function.
 
     Parameters
@@ -304,7 +309,7 @@ def accepts(
     ragnb.errors.InputError: values must be finite numbers, got nan at position 2 (1 such ...
     """
 
-    def decorate(function: Callable[..., R]) -> Callable[..., R]:
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
         """Return the function with checks of its arguments."""
         function_signature = signature(function)
         # A text such as "no" would count as True without any error.
@@ -356,7 +361,9 @@ def accepts(
 
         # Read by the test that no public function lacks these checks.
         checked.checks_arguments = True  # type: ignore[attr-defined]
-        return checked
+        # Read by the script that writes the stubs: what a caller may pass differs from what the function gets.
+        checked.kinds = kinds  # type: ignore[attr-defined]
+        return cast(Callable[P, R], checked)
 
     return decorate
 

@@ -1,7 +1,8 @@
 """Packages whose names are loaded when they are first used.
 
-Such a package declares its names once, as imports in a block ``if TYPE_CHECKING:``. Editors and type
-checkers read them there, and `face` loads each of them from its module at its first use.
+Such a package declares its names once, as imports in a block ``if TYPE_CHECKING:``. `face` loads each of
+them from its module at its first use. Editors and type checkers read the stub ``__init__.pyi`` next to it,
+which ``tools/stubs.py`` writes.
 """
 
 import sys

@@ -53,6 +53,8 @@ def passes_options_to(
                     parameters.setdefault(name, parameter)
         added = [name for name in parameters if name not in written_signature.parameters]
         function.__signature__ = written_signature.replace(parameters=[*parameters.values()])  # type: ignore[attr-defined]
+        # Read by the script that writes the stubs.
+        function.passes_options_to = targets  # type: ignore[attr-defined]
         function.__doc__ = _with_entries(getdoc(function) or "", _entries_of(targets, added))
         return function
 
@@ -87,7 +89,9 @@ def _names(heading: str) -> list[str]:
 
 def _with_entries(docstring: str, entries: str) -> str:
     """A docstring whose parameters end in further entries, in place of that of ``**options``."""
-    without = re.sub(r"^\*\*options\n(?:    .*\n|\n(?=    ))+", "", docstring, flags=re.MULTILINE)
+    without = re.sub(
+        r"^\*\*options\n(?:    .*\n|\n(?=    ))+", "", f"{docstring}\n", flags=re.MULTILINE
+    ).removesuffix("\n")
     if "\nParameters\n----" not in without:
         return f"{without.rstrip()}\n\nParameters\n----------\n{entries}"
     head, heading, rest = without.partition("\nParameters\n----------\n")

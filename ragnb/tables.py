@@ -32,6 +32,7 @@ from ragnb.display import (
     text_table,
 )
 from ragnb.errors import InputError
+from ragnb.forwarding import passes_options_to
 from ragnb.markup import Markup, escape, escape_latex, escape_markdown, tag
 from ragnb.numbers import (
     distinct,
@@ -158,10 +159,22 @@ def to_latex(
 
 
 @accepts(name="file name")
+@passes_options_to(to_latex)
 def save_latex(
     frame: pd.DataFrame, name: str, *, folder: str | Path = "figures", **options: Any
 ) -> Path:
     """Save a table as LaTeX, with the parameters of `to_latex`, and return the path.
+
+    Parameters
+    ----------
+    frame
+        See `to_latex`.
+    name
+        Name of the file, without an ending.
+    folder
+        Folder of the file. It is created if it does not exist.
+    **options
+        Arguments for `to_latex`.
 
     Raises
     ------
@@ -183,7 +196,13 @@ def to_html(
     digits: int | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Markup:
-    """Convert a table to HTML, with the parameters of `to_latex`. All text is escaped."""
+    """Convert a table to HTML, with the parameters of `to_latex`. All text is escaped.
+
+    Parameters
+    ----------
+    frame, columns, comparisons, digits, names
+        See `to_latex`.
+    """
     body, notes, signatures, numeric = _table(frame, columns, comparisons, digits, names)
     classes = [{"class": "n"} if is_numeric else {"dir": "auto"} for is_numeric in numeric]
     rows = []
@@ -204,7 +223,13 @@ def to_markdown(
     digits: int | None = None,
     names: Mapping[str, str] | None = None,
 ) -> str:
-    """Convert a table to Markdown, with the parameters of `to_latex`. All text is escaped."""
+    """Convert a table to Markdown, with the parameters of `to_latex`. All text is escaped.
+
+    Parameters
+    ----------
+    frame, columns, comparisons, digits, names
+        See `to_latex`.
+    """
     body, notes, signatures, numeric = _table(frame, columns, comparisons, digits, names)
     heads = [" ".join(head) if isinstance(head, tuple) else head for head in body]
     rows = [

@@ -745,7 +745,7 @@ def sentences(text: str) -> list[str]:
     return [piece.strip() for piece in pieces if piece.strip()]
 
 
-def _ends_sentence(text: str, start: int, mark: regex.Match) -> bool:
+def _ends_sentence(text: str, start: int, mark: regex.Match[str]) -> bool:
     sign = mark.group()
     if sign[0] in _HARD or sign[0].isspace():
         return True

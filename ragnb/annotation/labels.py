@@ -349,6 +349,15 @@ def write_ragbench(
     ``example_id`` of two parts (``"covidqa_test/778"``) becomes ``dataset_name`` and ``id``. Published scores and
     explanations are not written, because they belong to other labels.
 
+    Parameters
+    ----------
+    responses
+        The responses that were labelled.
+    log
+        The log of the labels, or the session that wrote it.
+    path
+        The file to write.
+
     Raises
     ------
     InputError

@@ -407,6 +407,11 @@ def read_task(schema: "Task | str | Mapping[str, Any]") -> Task:
     A mapping has ``name``, ``fields`` (each a mapping with the arguments of `Field`; options are values, or mappings with
     the arguments of `Option`) and, if you like, ``guideline`` and ``shows``.
 
+    Parameters
+    ----------
+    schema
+        The name, the mapping or the task.
+
     Raises
     ------
     InputError

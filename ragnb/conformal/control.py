@@ -14,6 +14,7 @@ from fractions import Fraction
 from math import ceil, inf, log, log1p, nan
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ragnb.arguments import Booleans, Floats, Integers, accepts
 from ragnb.errors import InputError
@@ -75,7 +76,7 @@ class SelectiveClassifier:
         )
 
     @accepts(probability="probabilities")
-    def sets(self, probability: Floats) -> Booleans:
+    def sets(self, probability: ArrayLike) -> Booleans:
         """Compute the prediction set of each item.
 
         The set contains the accepted label or, if the classifier abstains, both labels.
@@ -97,8 +98,9 @@ class SelectiveClassifier:
         """
         if self.warning:
             warn(self.warning, RuntimeWarning)
-        likelier = probability > 0.5
-        abstains = np.maximum(probability, 1 - probability) + ROUNDING < self.threshold
+        probability_of_1 = np.asarray(probability)
+        likelier = probability_of_1 > 0.5
+        abstains = np.maximum(probability_of_1, 1 - probability_of_1) + ROUNDING < self.threshold
         return np.column_stack([~likelier | abstains, likelier | abstains])
 
 

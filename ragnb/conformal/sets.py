@@ -22,9 +22,9 @@ from math import ceil, log
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from ragnb.arguments import Booleans, Floats, accepts
+from ragnb.arguments import Booleans, Floats, Rate, accepts, as_rate
 from ragnb.errors import InputError
 from ragnb.printing import warn
 from ragnb.rounding import ROUNDING
@@ -222,11 +222,11 @@ class ConformalClassifier:
     @accepts(probability="probabilities", labels="labels", groups=np.asarray)
     def calibrate(
         cls,
-        probability: Floats,
-        labels: Booleans,
+        probability: ArrayLike,
+        labels: ArrayLike,
         *,
         by_class: bool = False,
-        groups: NDArray[Any] | None = None,
+        groups: ArrayLike | None = None,
     ) -> "ConformalClassifier":
         """Calibrate with labelled items that were not used to train the underlying classifier.
 
@@ -257,12 +257,14 @@ class ConformalClassifier:
                [ True, False]])
         """
         both = _scores(probability)
-        true = np.where(labels, both[:, 1], both[:, 0])
+        is_true = np.asarray(labels)
+        true = np.where(is_true, both[:, 1], both[:, 0])
+        group_of_item = np.full(is_true.size, ALL) if groups is None else np.asarray(groups)
         scores = {}
-        for group in [ALL] if groups is None else sorted(set(groups.tolist())):
-            inside = np.full(labels.size, True) if groups is None else groups == group
+        for group in sorted(set(group_of_item.tolist())):
+            inside = group_of_item == group
             for label in (0, 1) if by_class else (ALL,):
-                rows = inside & (labels == label) if by_class else inside
+                rows = inside & (is_true == label) if by_class else inside
                 scores[group, label] = np.sort(true[rows])
         empty = [key for key, calibration in scores.items() if not calibration.size]
         if empty:
@@ -272,7 +274,7 @@ class ConformalClassifier:
         return cls(scores)
 
     @accepts(probability="probabilities", groups=np.asarray)
-    def p_values(self, probability: Floats, *, groups: NDArray[Any] | None = None) -> Floats:
+    def p_values(self, probability: ArrayLike, *, groups: ArrayLike | None = None) -> Floats:
         """Compute the conformal p-value of each label of each item.
 
         If a new item and the calibration items are exchangeable, P(p-value of its true label <= u)
@@ -312,10 +314,10 @@ class ConformalClassifier:
     @accepts(probability="probabilities", alpha="rate", groups=np.asarray)
     def sets(
         self,
-        probability: Floats,
-        alpha: Fraction,
+        probability: ArrayLike,
+        alpha: Rate,
         *,
-        groups: NDArray[Any] | None = None,
+        groups: ArrayLike | None = None,
     ) -> Booleans:
         """Compute the prediction set of each item: the labels whose p-value is above `alpha`.
 
@@ -340,30 +342,32 @@ class ConformalClassifier:
         RuntimeWarning
             There are too few calibration items to exclude a label at this `alpha`.
         """
-        scores = _scores(probability)
+        scores, error_rate = _scores(probability), as_rate(alpha)
         inside = np.ones(scores.shape, dtype=np.bool_)
         for key, cell, calibration in self._cells(groups):
-            if few := too_few_items(calibration.size, alpha):
+            if few := too_few_items(calibration.size, error_rate):
                 text = "group {}, label {}: {}; every label stays in the set".format(*key, few)
                 warn(text, RuntimeWarning)
             else:
-                threshold = calibration[conformal_rank(calibration.size, alpha) - 1]
+                threshold = calibration[conformal_rank(calibration.size, error_rate) - 1]
                 inside[cell] = scores[cell] - ROUNDING <= threshold
         return inside
 
-    def _cells(self, groups: NDArray[Any] | None) -> Iterator[tuple[Any, Any, Floats]]:
+    def _cells(self, groups: ArrayLike | None) -> Iterator[tuple[Any, Any, Floats]]:
         """Yield each key of `scores`, its entries of an array of shape (n, 2), and its scores."""
         known_groups = {group for group, _ in self.scores}
-        groups_of_items = {ALL} if groups is None else set(groups.tolist())
+        group_of_item = None if groups is None else np.asarray(groups)
+        groups_of_items = {ALL} if group_of_item is None else set(group_of_item.tolist())
         if not groups_of_items <= known_groups:
             raise InputError(
                 f"groups must be among those of the calibration data, {known_groups}, got {groups_of_items}"
             )
         for (group, label), calibration in self.scores.items():
-            rows = slice(None) if groups is None else groups == group
+            rows = slice(None) if group_of_item is None else group_of_item == group
             yield (group, label), (rows, slice(None) if label == ALL else label), calibration
 
 
-def _scores(probability: Floats) -> Floats:
+def _scores(probability: ArrayLike) -> Floats:
     """Nonconformity scores of labels 0 and 1, as an array of shape (n, 2)."""
-    return 1 - np.column_stack([1 - probability, probability])
+    probability_of_1 = np.asarray(probability)
+    return 1 - np.column_stack([1 - probability_of_1, probability_of_1])

@@ -116,6 +116,13 @@ def write_run(responses: pd.DataFrame, path: str | Path) -> Path:
     The scores are those of the column ``passage_scores``, if they decrease strictly, and otherwise
     the number of passages that follow, so that trec_eval has the same order.
 
+    Parameters
+    ----------
+    responses
+        One row per response, with the columns ``example_id`` and ``retrieved``.
+    path
+        The file to write.
+
     Raises
     ------
     InputError
@@ -149,6 +156,13 @@ def write_qrels(responses: pd.DataFrame, path: str | Path) -> Path:
 
     Judgements belong to a question. If several systems answered it, all of its rows that have
     judgements must have the same ones, which are written once.
+
+    Parameters
+    ----------
+    responses
+        One row per response, with the columns ``example_id`` and ``relevant``.
+    path
+        The file to write.
 
     Raises
     ------

@@ -112,6 +112,11 @@ def read_table(path: str | Path) -> pd.DataFrame:
     A JSON object that is alone in its file is one row. In Parquet and Arrow all mappings of a column
     share their keys, so a key that a row lacks is None.
 
+    Parameters
+    ----------
+    path
+        The file. Its ending names the format.
+
     Raises
     ------
     InputError

@@ -338,7 +338,7 @@ def deferral_report(
         # Verdicts may be missing, also for responses that are not deferred.
         is_series = isinstance(given, pd.Series)
         verdicts = given.reindex(index) if is_series else pd.Series(list(given), index)
-        options = {"groups": units, "confidence_level": confidence_level}
+        options: dict[str, Any] = {"groups": units, "confidence_level": confidence_level}
         whole = deferral_point(labels, y_hat, deferred, verdicts, name=name, **options)
         row = whole.iloc[0].to_dict()
         items = _items(labels, y_hat, verdicts, units, deferred=deferred)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.arguments import accepts, accepts_fields
+from ragnb.arguments import accepts, accepts_fields, as_rate
 from ragnb.columns import require_columns
 from ragnb.conformal.control import calibrate_selective_risk
 from ragnb.conformal.sets import (
@@ -257,7 +257,7 @@ class MetricEnsemble:
             groups=about["group"],
         )
         self._selective = calibrate_selective_risk(
-            about["probability"], about["label"], self.alpha, self.delta
+            about["probability"], about["label"], as_rate(self.alpha), as_rate(self.delta)
         )
 
     # ---- prediction ------------------------------------------------------------------------------
@@ -514,21 +514,21 @@ class MetricEnsemble:
             With ``guarantee="selective"``, the coverage is that of the sets of labels with a
             p-value above `alpha`, and not that of the sets that `predict` returns.
         """
-        rows = []
+        rows, alpha = [], as_rate(self.alpha)
         for (group, label), scores in self._conformal.scores.items():
             n = scores.size
-            distribution = coverage_distribution(n, self.alpha)
+            distribution = coverage_distribution(n, alpha)
             low, high = distribution.interval(0.9)
             rows.append(
                 {
                     "group": group,
                     "label": label,
                     "n": n,
-                    "rank": conformal_rank(n, self.alpha),
+                    "rank": conformal_rank(n, alpha),
                     "mean": distribution.mean(),
                     "low": low,
                     "high": high,
-                    "warning": too_few_items(n, self.alpha),
+                    "warning": too_few_items(n, alpha),
                 }
             )
         return pd.DataFrame(rows)

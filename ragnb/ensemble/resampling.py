@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.arguments import accepts
+from ragnb.arguments import accepts, as_rate
 from ragnb.conformal.sets import ConformalClassifier, conformal_rank
 from ragnb.ensemble.data import XYData, aligned, random_folds
 from ragnb.ensemble.ensemble import MetricEnsemble
@@ -131,7 +131,7 @@ def _expected(n_calibration: int, n_test: int, alpha: float) -> dict[str, float]
     """
     from scipy.stats import betabinom
 
-    rank = conformal_rank(n_calibration, alpha)
+    rank = conformal_rank(n_calibration, as_rate(alpha))
     covered = betabinom(n_test, rank, max(n_calibration + 1 - rank, 1e-300))
     low, high = np.array(covered.interval(0.9)) / n_test
     return {

@@ -95,7 +95,7 @@ def _parts_alone(model: str, **options: Any) -> Iterator[pd.DataFrame]:
         answers = [[references[int(part) - 1]] for references in of_part["references"]]
         of_part = of_part.assign(question=asked["question"].to_numpy(), references=answers)
         of_part = of_part.reset_index(drop=True)
-        arm = {**_PLAIN, **_INTEGRATION, "noise_rates": (0.0,)}
+        arm: dict[str, Any] = {**_PLAIN, **_INTEGRATION, "noise_rates": (0.0,)}
         yield run_rgb(of_part, model=model, **arm, **options).assign(part=part)
 
 
@@ -244,6 +244,11 @@ LABELS = ("rgb_refusals", "answers")
 def recorded_store(name: str) -> Store:
     """Load the replies of a recording into a new store in memory.
 
+    Parameters
+    ----------
+    name
+        Name of the recording, one of `ragnb.experiments.RECORDINGS`.
+
     Raises
     ------
     InputError
@@ -261,6 +266,11 @@ def recorded_responses(name: str) -> pd.DataFrame:
     An empty reply counts as an answer here, because the model itself ended it.
 
     ``attrs["source"]`` says where the questions come from, and ``attrs["model"]`` is `recorded_provenance`.
+
+    Parameters
+    ----------
+    name
+        Name of the recording, one of `ragnb.experiments.RECORDINGS`.
 
     Raises
     ------
@@ -331,7 +341,13 @@ def _recorded_vectors() -> dict[tuple[str, str], NDArray[np.float16]]:
 
 @accepts()
 def recorded_provenance(name: str) -> dict[str, Any]:
-    """Return how a recording was made: model, file, checksum, engine, date, settings, number of replies."""
+    """Return how a recording was made: model, file, checksum, engine, date, settings, number of replies.
+
+    Parameters
+    ----------
+    name
+        Name of the recording, one of `ragnb.experiments.RECORDINGS`.
+    """
     return dict(json.loads(recording_file(name, "provenance.json").read_text(encoding="utf-8")))
 
 

@@ -10,7 +10,8 @@ from typing import Any
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.explorables import scenes  # noqa: F401 (fills EXPLORABLES)
-from ragnb.explorables.scene import EXPLORABLES, Scene
+from ragnb.explorables.scene import EXPLORABLES as EXPLORABLES  # named by the face of the folder
+from ragnb.explorables.scene import Scene
 from ragnb.markup import Markup, join, spelled, tag
 from ragnb.metrics.trace_labels import VARIANTS
 from ragnb.widgets.pages import STATIC, Page

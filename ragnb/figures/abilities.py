@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import seaborn.objects as so
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
 from ragnb.arguments import accepts
@@ -222,11 +223,11 @@ def _draw(plot: so.Plot, ax: Axes) -> None:
 def _name_series(figure: Any, looks: Mapping[str, Any], published_models: bool) -> None:
     """Name the series once, below all panels."""
     handles = [
-        plt.Line2D([], [], color=colour, marker=marker, label=plain(name))
+        Line2D([], [], color=colour, marker=marker, label=plain(name))
         for name, (colour, marker) in looks.items()
     ]
     if published_models:
-        grey = plt.Line2D([], [], color=GREY, lw=0.8, label="published models (Chen et al. 2024)")
+        grey = Line2D([], [], color=GREY, lw=0.8, label="published models (Chen et al. 2024)")
         handles.append(grey)
     n_columns = min(3, len(handles))
     figure.legend(handles=handles, loc="outside lower center", ncols=n_columns, fontsize="small")

@@ -56,6 +56,7 @@ from ragnb.figures.report_forms import (
     sensitivity_figure,
 )
 from ragnb.figures.styles import FORMATS, save_figure, style
+from ragnb.forwarding import passes_options_to
 from ragnb.reports.abstention import RiskCoverageReport
 from ragnb.reports.definitions import DefinitionComparison
 from ragnb.reports.failures import FailureReport
@@ -66,8 +67,18 @@ from ragnb.reports.sensitivity import Sensitivity
 from ragnb.reports.trace import TraceReport
 
 Result: TypeAlias = (
-    "pd.DataFrame | AnnotationReport | Changes | DefinitionComparison | ErrorReport | FailureReport | "
-    "JudgeReport | MultilingualReport | RgbReport | RiskCoverageReport | Sensitivity | TraceReport"
+    pd.DataFrame
+    | AnnotationReport
+    | Changes
+    | DefinitionComparison
+    | ErrorReport
+    | FailureReport
+    | JudgeReport
+    | MultilingualReport
+    | RgbReport
+    | RiskCoverageReport
+    | Sensitivity
+    | TraceReport
 )
 
 
@@ -294,10 +305,18 @@ def _fitting(result: Any, page: Page) -> Form:
 
 
 @accepts()
+@passes_options_to(plot, without=["save"])
 def save_plot(result: Result, path: str | Path, **options: Any) -> Path:
     """Draw a result and save the figure as ``.pdf``, ``.svg`` or ``.png``; return the path.
 
-    ``options`` are those of `plot`.
+    Parameters
+    ----------
+    result
+        See `plot`.
+    path
+        The file to write.
+    **options
+        Arguments for `plot`.
     """
     path = Path(path)
     if path.suffix.lower()[1:] not in FORMATS:

@@ -155,6 +155,13 @@ def interval_note(summaries: pd.DataFrame) -> str:
     Rows without an interval have no part in it, and rows without a value none in n, unless there are no
     others. Means without an interval beside others with one are counted.
 
+    Parameters
+    ----------
+    summaries
+        Result of `ragnb.summarize` or `ragnb.compare`.
+
+    Examples
+    --------
     >>> frame = pd.DataFrame({"low": [0.1, 0.2, None], "n": [64, 60, 0], "confidence_level": 0.95})
     >>> interval_note(frame.assign(interval=[f"cluster-robust t, {n} clusters" for n in (40, 38, 0)]))
     '95 % cluster-robust t intervals, 38–40 clusters, n = 60–64'

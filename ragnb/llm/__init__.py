@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ragnb.faces import face
 
 if TYPE_CHECKING:
+    from ragnb.llm import batch as batch
     from ragnb.llm.batch import add_batch_output, write_batch
     from ragnb.llm.budget import Budget, Estimate, estimate, price_table
     from ragnb.llm.client import complete

@@ -128,7 +128,13 @@ def canonical(request: Mapping[str, Any]) -> str:
 
 @accepts()
 def request_key(request: Mapping[str, Any]) -> str:
-    """SHA-256 of the canonical request, in hexadecimal digits."""
+    """SHA-256 of the canonical request, in hexadecimal digits.
+
+    Parameters
+    ----------
+    request
+        The request as the store has it: the model, the messages or the prompt, and the parameters.
+    """
     return _sha256(canonical(request))
 
 

@@ -616,7 +616,7 @@ def bleu_tokenizer(language: str | None) -> str:
 @lru_cache
 def _bleu(tokenizer: str) -> Any:
     """The BLEU of sacreBLEU with a tokeniser; InputError if there is no such tokeniser."""
-    from sacrebleu.metrics import BLEU
+    from sacrebleu.metrics.bleu import BLEU
 
     try:
         return BLEU(tokenize=tokenizer, effective_order=True)

@@ -112,6 +112,11 @@ def scripts_of(language: str | None) -> frozenset[str]:
 
     An unknown or missing code raises InputError.
 
+    Parameters
+    ----------
+    language
+        Code of the language, such as ``'ja'``.
+
     Examples
     --------
     >>> sorted(scripts_of("ja"))

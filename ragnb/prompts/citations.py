@@ -111,7 +111,7 @@ def citations_of(response: str) -> list[tuple[str, list[int]]]:
     return cited
 
 
-def _without_brackets(code: regex.Match) -> str:
+def _without_brackets(code: regex.Match[str]) -> str:
     """Code with other characters in place of its brackets, unless it is nothing but a mark."""
     text = code.group()
     is_mark = _BRACKETS.fullmatch(text.strip("`").strip())

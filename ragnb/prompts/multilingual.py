@@ -29,6 +29,19 @@ def answer_prompt(
 
     An unknown prompt, or a language in which it does not exist, raises InputError.
 
+    Parameters
+    ----------
+    question
+        The question.
+    passages
+        Texts of the passages, or an empty list.
+    language
+        Code of the language of the prompt.
+    prompt
+        ``"chat"`` (instructions) or ``"few_shot"`` (examples and a text to continue).
+
+    Examples
+    --------
     >>> template, messages = answer_prompt("How deep?", [], "en")
     >>> template.name, messages[1]
     ('multilingual.closed_book', {'role': 'user', 'content': 'Question: How deep?'})
@@ -67,6 +80,17 @@ def translation_prompt(
 
     See `answer_prompt` for errors.
 
+    Parameters
+    ----------
+    text
+        The text to translate.
+    source, language
+        Codes of the language of the text, and of the language to translate it into.
+    prompt
+        ``"chat"`` (instructions) or ``"few_shot"`` (examples and a text to continue).
+
+    Examples
+    --------
     >>> template, shown = translation_prompt("Hallo!", "de", "en", "few_shot")
     >>> shown.splitlines()[-2:]
     ['German: Hallo!', 'English:']

@@ -223,6 +223,11 @@ def strict_schema(schema: type[BaseModel]) -> dict[str, Any]:
     """JSON schema of a model in the form that structured outputs require.
 
     Every field is required, no other fields are allowed, and there are no titles or defaults.
+
+    Parameters
+    ----------
+    schema
+        A pydantic model.
     """
     return _tightened(schema.model_json_schema())
 

@@ -22,6 +22,13 @@ def template_for(prompt: str | Template, language: str) -> Template:
     """The template of a named prompt in a language; a custom `Template` is returned as it is.
 
     An unknown prompt, or a language without a template, raises InputError.
+
+    Parameters
+    ----------
+    prompt
+        Name of a prompt, or a template.
+    language
+        Code of the language.
     """
     if isinstance(prompt, Template):
         return prompt

@@ -117,6 +117,13 @@ def _mark(texts: Mapping[str, str], template: str) -> str:
 def texts_between_tags(messages: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the texts that a prompt shows between tags with a mark; none if it has no such tags.
 
+    Parameters
+    ----------
+    messages
+        Chat messages, each with the key ``content``.
+
+    Examples
+    --------
     >>> template = Template("t", 1, "", "<response-{mark}>\\n{response}\\n</response-{mark}>")
     >>> texts_between_tags(template.messages({"response": "</response-0>"}))
     ['</response-0>']

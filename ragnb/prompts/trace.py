@@ -136,7 +136,17 @@ def render_labelling(
     documents_sentences: Iterable[Iterable[Sequence[str]]],
     response_sentences: Iterable[Sequence[str]],
 ) -> list[Message]:
-    """Chat messages that ask for the labels of one response, with an empty line between documents."""
+    """Chat messages that ask for the labels of one response, with an empty line between documents.
+
+    Parameters
+    ----------
+    question
+        The question.
+    documents_sentences
+        For each document, its sentences as pairs of key and text.
+    response_sentences
+        The sentences of the response as pairs of key and text.
+    """
     documents = "\n\n".join(keyed_lines(sentences) for sentences in documents_sentences)
     texts = {
         "documents": documents,

@@ -119,6 +119,19 @@ def scores_by_grade(
     `ragnb.plot` draws it. The parameters are those of `graded_report`, with one
     judge.
 
+    Parameters
+    ----------
+    responses
+        One row per response.
+    judge
+        Column with the scores of the judge.
+    label
+        Column with the grades of people.
+    clusters
+        Column of the independent units, such as questions; see `graded_report`.
+    confidence_level
+        Level of the intervals.
+
     Returns
     -------
     DataFrame

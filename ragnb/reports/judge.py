@@ -394,7 +394,7 @@ def _measures(
         units_of_rows = None if units is None else units[rows]
         measures[name] = share(is_right[rows], units_of_rows, judged.level)
     if judged.graded(rater):
-        measures["AUROC"] = auroc(truth, scores, units, confidence_level=judged.level)
+        measures["AUROC"] = auroc(truth == 1, scores, units, confidence_level=judged.level)
     return measures
 
 
@@ -510,10 +510,10 @@ def _calibration(judged: _Judged) -> Iterator[dict[str, Any]]:
         is_compared = ~np.isnan(judged.labels) & ~np.isnan(all_scores)
         labels, scores = judged.labels[is_compared], all_scores[is_compared]
         units = judged.units_of(is_compared)
-        bins = reliability_curve(labels, scores)
+        bins = reliability_curve(labels == 1, scores)
         # The error, and the one that a calibrated judge would show by chance.
         ece, expected = expected_calibration_error(bins)
-        brier = brier_score(labels, scores, units, confidence_level=judged.level)
+        brier = brier_score(labels == 1, scores, units, confidence_level=judged.level)
         yield {
             "judge": judge,
             "ece": ece,

@@ -148,6 +148,13 @@ def write_metrics_json(table: pd.DataFrame, path: str | Path) -> Path:
     """Write ``metrics.json`` as LBRAG does, and return its path.
 
     The file is indented by two spaces, its values have all digits, and a value that does not exist is null.
+
+    Parameters
+    ----------
+    table
+        The metrics, as `ragnb.reports.lbrag_table` returns them.
+    path
+        The file to write.
     """
     target = Path(path).expanduser()
     if target.suffix != ".json":

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -184,7 +185,11 @@ def rgb_report(
             rows = responses_of_judged_systems(rows, verdict)
         if rows.empty:
             continue
-        options = {"protocol": protocol_name, "refusal": refusal, "detection": detection}
+        options: dict[str, Any] = {
+            "protocol": protocol_name,
+            "refusal": refusal,
+            "detection": detection,
+        }
         scores = []
         for metric in metrics:
             # A verdict of a judge needs no protocol, and a rejection no rule for errors.

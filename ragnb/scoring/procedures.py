@@ -166,7 +166,7 @@ def significance_and_interval(
     items: Any = paired_differences(pairs.first, pairs.second)
     options: dict[str, Any] = {"bounds": pairs.bounds}
     if procedure.data == "table":
-        items = paired_table(pairs.first, pairs.second)
+        items = paired_table(pairs.first == 1, pairs.second == 1)
         # Methods for two rates take no bounds, because a difference of rates is always in [-1, 1].
         options = {}
     clusters = {} if pairs.clusters is None else {"clusters": pairs.clusters}
@@ -181,7 +181,7 @@ def compared(pairs: Pairs, procedure: Procedure, level: float, power: float) -> 
     # The effect size is computed from the 2 × 2 table, the differences, or the means of the clusters.
     units: Any = differences
     if procedure.data == "table":
-        units = paired_table(pairs.first, pairs.second)
+        units = paired_table(pairs.first == 1, pairs.second == 1)
     if pairs.clusters is not None:
         units = np.bincount(pairs.clusters, differences) / np.bincount(pairs.clusters)
     effect = procedure.effect(units, confidence_level=level)

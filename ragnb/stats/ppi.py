@@ -16,14 +16,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
-from ragnb.arguments import Booleans, Floats, Integers, accepts, as_clusters, as_labels, as_scores
+from ragnb.arguments import (
+    Booleans,
+    Bounds,
+    Floats,
+    Integers,
+    accepts,
+    as_clusters,
+    as_labels,
+    as_scores,
+)
 from ragnb.errors import InputError
 from ragnb.numbers import percent
 from ragnb.results import Interval, Sentence, undefined_interval
 from ragnb.stats.intervals import mean_interval, too_few
-
-Bounds = tuple[float, float]
-
 
 # ---- results -----------------------------------------------------------------------------------
 

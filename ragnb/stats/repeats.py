@@ -14,11 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln, stdtr, stdtrit
 
-from ragnb.arguments import Floats, Integers, accepts, as_clusters
+from ragnb.arguments import Bounds, Floats, Integers, accepts, as_clusters
 from ragnb.errors import InputError
 from ragnb.results import SMALLEST_P, Interval, SignificanceResult, undefined_interval
-
-Bounds = tuple[float, float]
 
 # Components of variance by the factors that they belong to.
 QUESTION, JUDGE, QUESTION_AND_JUDGE, RUN = "question", "judge", "question × judge", "run"

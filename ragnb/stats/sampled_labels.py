@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from ragnb.arguments import Floats, Integers, accepts, as_clusters
+from ragnb.arguments import Bounds, Floats, Integers, accepts, as_clusters
 from ragnb.errors import InputError
 from ragnb.results import Interval, undefined_interval
 from ragnb.stats.intervals import mean_interval, too_few
-from ragnb.stats.ppi import Bounds, Estimate, PpiInterval, as_keys, ppi_result, require_within
+from ragnb.stats.ppi import Estimate, PpiInterval, as_keys, ppi_result, require_within
 
 
 @accepts(clusters=as_keys, lam="number", confidence_level="level")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ragnb.arguments import Booleans, Floats, accepts
+from ragnb.arguments import Booleans, Floats, accepts, as_rate
 from ragnb.conformal.sets import conformal_rank, coverage_distribution, too_few_items
 from ragnb.datasets.packaged_studies import load_study
 from ragnb.errors import InputError
@@ -40,8 +40,8 @@ def conformal(probability: Floats, label: Booleans) -> Scene:
     def frame(alpha: float, n: int) -> Frame:
         """The histogram of n calibration scores with the threshold for α, and what it guarantees."""
         calibration, others = np.sort(scores[:n]), scores[n:]
-        rank = conformal_rank(n, alpha)
-        problem = too_few_items(n, alpha)
+        rank = conformal_rank(n, as_rate(alpha))
+        problem = too_few_items(n, as_rate(alpha))
         if problem:
             # No score is negative, so the histogram has no threshold.
             threshold, note = -1.0, ""
@@ -50,7 +50,7 @@ def conformal(probability: Floats, label: Booleans) -> Scene:
             threshold = calibration[rank - 1]
             # The note is written on the side of the threshold that has more room.
             note = "included ← threshold " if threshold > 0.5 else " threshold → excluded"
-            coverage = coverage_distribution(n, alpha)
+            coverage = coverage_distribution(n, as_rate(alpha))
             low, high = coverage.ppf(0.05), coverage.ppf(0.95)
             percent_covered = 100 * np.mean(others <= threshold)
             sentence = (
