@@ -33,8 +33,14 @@ def efficiency_figure(result: pd.DataFrame, page: Page) -> Drawn:
     figure, ax = new_page(page.width, 2.4)
     draw_gain_and_cost(ax, rows, page.reference)
     over = f" over {words_for(rows['baseline'].iloc[0], page.names, column='system')}"
-    gain = words_for("gain", page.names) if "gain" in page.names else f"gain in token F1{over}"
-    cost = page.names.get("cost", "translated tokens per response")
+    # A table of `efficiency` is about F1 and translated tokens, and has no columns with these names.
+    metric, column = (
+        words_for(rows[name].iloc[0], page.names, column=name) if name in rows else ""
+        for name in ("metric", "cost_column")
+    )
+    gain = page.names.get("gain", f"gain in {metric or 'token F1'}{over}")
+    cost = f"additional {column} per response" if column else "translated tokens per response"
+    cost = page.names.get("cost", cost)
     ax.set(xlabel=plain(cost), ylabel=gain)
     set_header(figure, page.title, note_on_gain_and_cost(rows))
     name_points(ax, as_points(rows), "system", names_of_shapes(rows, page.names))

@@ -79,6 +79,33 @@ def test_the_minutes_follow_from_the_formula_of_the_course():
         assert TITLE.search(title)[2] == WORDS[minutes], path.name
 
 
+# Words in italics in docs/course.md that are no headings of a notebook.
+NO_HEADINGS = {
+    "does the response contain an alias?",
+    "predict",
+    "Criticise",
+    "Hand in",
+    "Minutes",
+    "What goes wrong if",
+}
+
+
+def headings_of(path):
+    """Headings of a notebook, and the questions in bold that continue *What goes wrong if …*."""
+    text = prose(nbformat.read(path, as_version=4))
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    questions = re.findall(r"^\*\*(….+?)\*\*", text, flags=re.MULTILINE)
+    plain = (re.sub("^What goes wrong if (… )?", "… ", one) for one in headings + questions)
+    # A heading may contain marks of emphasis or of code.
+    return {re.sub("[*`]", "", heading).strip() for heading in plain} | {*headings}
+
+
+def test_the_headings_that_the_course_names_exist():
+    known = NO_HEADINGS.union(*map(headings_of, BOOKS))
+    named = re.findall(r"(?<!\*)\*([^*\n]+)\*(?!\*)", COURSE.read_text("utf-8"))
+    assert [heading for heading in named if heading not in known] == []
+
+
 # ---- how they are run --------------------------------------------------------------------------------------------------
 
 

@@ -5,10 +5,13 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import optimize, stats
-from support.printed import printed
+from support.by_hand import contains, mid_p, t_interval, tango
+from support.printed import follow, printed
 
+import ragnb
 from ragnb.experiments import recorded_responses
 from ragnb.scoring import score
 
@@ -60,16 +63,123 @@ def fieller(gain, cost):
 
 def test_means_of_the_file(pair):
     gain, cost = pair
-    shown = printed("14", "pairs")
-    assert f"has {cost.mean():.1f} more words" in shown
-    assert f"differs by {100 * gain.mean():+.1f} percentage points" in shown
+    follow("14", "pairs", "New Bing − FiD: ", [gain.mean(), cost.mean(), 100])
 
 
 def test_fiellers_limits(pair):
     estimate, low, high = fieller(*pair)
     shown = printed("14", "fieller")
     assert f"buy {100 * estimate:.2f} accepted answers" in shown
-    assert f"limits {100 * low:.2f} and {100 * high:.2f} (n = 100)" in shown
+    assert f"limits {100 * low:.2f} and {100 * high:.2f}" in shown
+
+
+@pytest.fixture(scope="module")
+def study():
+    """Verdict, words and whether the answer contains the reference, one row per question that all answered."""
+    frame = ragnb.load_study("evouna-nq", usable=True)
+    frame["words"] = [len(text.split()) for text in frame["response"]]
+    frame["verdict"] = frame["verdict"].astype(float)
+    frame["contains"] = [
+        contains(said, parts)
+        for said, parts in zip(frame["response"], frame["references"], strict=True)
+    ]
+    return frame.pivot(
+        index="example_id", columns="system", values=["verdict", "words", "contains"]
+    )
+
+
+def more(study, system, name):
+    return (study[name][system] - study[name]["FiD"]).astype(float)
+
+
+@pytest.mark.parametrize("system", ["GPT-3.5", "ChatGPT", "GPT-4", "New Bing"])
+def test_gain_and_words_of_the_study(study, system):
+    both = pd.DataFrame({name: more(study, system, name) for name in ("verdict", "words")}).dropna()
+    gain, cost = both["verdict"].to_numpy(), both["words"].to_numpy()
+    low, high = t_interval(gain)
+    numbers = [gain.mean(), low, high, cost.mean(), *fieller(gain, cost)]
+    follow("14", "study", f"{system} ", numbers)
+
+
+def test_the_gains_of_the_two_systems_with_and_without_doubtful_labels(study):
+    rejected = study["contains"].eq(True) & study["verdict"].eq(0)
+    for cell, is_left_out in (("gains", rejected & False), ("clean-gains", rejected)):
+        values = study["verdict"].astype(float).mask(is_left_out)[["GPT-4", "New Bing"]].dropna()
+        gain = values["GPT-4"] - values["New Bing"]
+        won, lost = int((gain > 0).sum()), int((gain < 0).sum())
+        numbers = [gain.mean(), *tango(won, lost, len(gain)), mid_p(won, lost)]
+        follow("14", cell, "GPT-4 New Bing ", numbers)
+
+
+def jackknife(gains, costs):
+    """Difference of two ratios of means with its jackknife t interval."""
+    n = len(gains[0])
+    without = [
+        (gain.sum() - gain) / (cost.sum() - cost) for gain, cost in zip(gains, costs, strict=True)
+    ]
+    ratios = [gain.sum() / cost.sum() for gain, cost in zip(gains, costs, strict=True)]
+    differences = without[0] - without[1]
+    error = np.sqrt((n - 1) / n * ((differences - differences.mean()) ** 2).sum())
+    half = stats.t.ppf(0.975, n - 1) * error
+    difference = ratios[0] - ratios[1]
+    return *ratios, difference - half, difference + half
+
+
+def test_a_higher_ratio_with_equal_gains(study):
+    complete = study.dropna()
+    systems = ["GPT-4", "New Bing"]
+    gains, costs = (
+        [more(complete, system, name).to_numpy() for system in systems]
+        for name in ("verdict", "words")
+    )
+    same = (gains[0] + gains[1]) / 2
+    for name, chosen in (("observed", gains), ("made equal", [same, same])):
+        numbers = 100 * np.array(jackknife(chosen, costs))
+        follow("14", "alike-table", f"{name} ", numbers)
+    for system, gain, cost in zip(systems, gains, costs, strict=True):
+        averaged = np.where(cost > 0, gain / np.where(cost > 0, cost, 1), 0).mean()
+        follow("14", "ratios", f"{system} ", [100 * averaged, 100 * gain.mean() / cost.mean()])
+    gain, cost = gains[1][costs[1] > 0], costs[1][costs[1] > 0]
+    cheap = cost <= np.quantile(cost, 0.25)
+    ratio = gain / cost
+    for name, values in (("gain", gain), ("words", cost), ("ratio", ratio)):
+        follow("14", "cheapest", f"{name} ", [values[cheap].sum() / values.sum()])
+
+
+def test_the_printed_efficiency_is_the_ratio_of_means():
+    with (ROOT / "ragnb/datasets/data/lbrag_overview.csv").open(encoding="utf-8") as file:
+        rows = {(row["system"], row["metric"]): row for row in csv.DictReader(file)}
+    value = {key: float(row["printed"]) for key, row in rows.items()}
+    gain = {
+        system: value[system, "answer.f1"] - value["direct", "answer.f1"]
+        for system in ("cross", "lbrag")
+    }
+    ratio = {
+        system: gain[system] / value[system, "cost.translation_tokens"]
+        for system in ("cross", "lbrag")
+    }
+    for system in ("cross", "lbrag"):
+        # A gain is a difference of two numbers that are rounded to three decimals.
+        tokens = value[system, "cost.translation_tokens"]
+        assert abs(ratio[system] - value[system, "cost.cnbe"]) <= 0.001 / tokens + 5e-6
+        numbers = [gain[system], tokens, ratio[system], value[system, "cost.cnbe"]]
+        follow("14", "overview-table", f"{system} ", numbers)
+        for n in (100, 10):
+            mean, std = value[system, "answer.f1"], float(rows[system, "answer.f1"]["std"])
+            half = stats.t.ppf(0.975, n - 1) * std / np.sqrt(n)
+            follow("14", "half-widths", f"{system} {n} ", [mean, mean - half, mean + half])
+    times = value["lbrag", "cost.cnbe"] / value["cross", "cost.cnbe"]
+    assert f"CNBE: {times:.1f} times" in printed("14", "factors")
+    assert f"gain: {gain['lbrag'] / gain['cross']:.2f} times" in printed("14", "factors")
+
+
+def test_no_gain_of_translation_is_shown_for_any_cost(recorded):
+    f1, _, question = recorded
+    for system in ("cross", "lbrag"):
+        gain = by_question(f1[system] - f1["multi"], question)
+        low, high = t_interval(gain)
+        assert low < 0 < high
+        follow("14", "euros-table", f"seconds {system} ", [gain.mean(), low, high])
 
 
 @pytest.mark.parametrize("system", ["cross", "lbrag"])
