@@ -2,15 +2,27 @@
 
 No notebook is run: each is shown with the outputs that it is committed with. The pages load nothing
 from other hosts; formulas are MathML, which browsers draw themselves.
+
+The reference of the API is made from the docstrings. Its pages, one per face, are written into docs/api
+when the site is built.
 """
 
+import ast
 import json
 import re
 import shutil
+import sys
+import textwrap
+import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+FACES = [
+    "ragnb",
+    *(f"ragnb.{path.parent.name}" for path in sorted(ROOT.glob("ragnb/*/__init__.py"))),
+]
+"""Packages with public names. Each has a page in the reference of the API."""
 CONTENTS = {
     "Documentation": [
         "docs/recipes",
@@ -24,6 +36,7 @@ CONTENTS = {
         "docs/online",
         "docs/contributing",
     ],
+    "API": [f"docs/api/{face}" for face in FACES],
     "Notebooks": [f"notebooks/{path.stem}" for path in NOTEBOOKS],
     "Figures and numbers": ["docs/gallery", "benchmarks/RESULTS", "CHANGELOG", "ragnb/NOTICE"],
 }
@@ -41,11 +54,34 @@ include_patterns = [
     "CHANGELOG.md",
     "benchmarks/*.md",
     "docs/*.md",
+    "docs/api/*.rst",
     "notebooks/*.ipynb",
     "ragnb/NOTICE.md",
 ]
 exclude_patterns = [".*", "build"]
-extensions = ["myst_nb"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.napoleon",
+]
+autosummary_generate = False
+default_role = "py:obj"  # a name in a docstring is a link if it is public
+maximum_signature_line_length = 80
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_param = False  # the words of a type are text: "n" is no name
+napoleon_use_rtype = False
+suppress_warnings = ["ref.footnote"]  # a source under "References" needs no mark in the text
+OTHERS = {
+    "python": "https://docs.python.org/3/",
+    "numpy": "https://numpy.org/doc/stable/",
+    "scipy": "https://docs.scipy.org/doc/scipy/",
+    "pandas": "https://pandas.pydata.org/docs/",
+    "matplotlib": "https://matplotlib.org/stable/",
+}
+"""Other packages whose names become links, if their inventories can be fetched."""
 nb_execution_mode = "off"
 nb_render_markdown_format = "myst"
 myst_enable_extensions = ["attrs_inline", "dollarmath", "html_image"]
@@ -143,6 +179,93 @@ def complete(app, page: str, source: list[str]) -> None:
         source[0] = with_descriptions(source[0])
 
 
+# ---- the reference of the API --------------------------------------------------------------------
+
+
+def write_api(app, config) -> None:
+    """Write one page per face, with its public names, and fetch the names of other packages."""
+    sys.path.insert(0, str(ROOT))
+    folder = ROOT / "docs" / "api"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for face in FACES:
+        (folder / f"{face}.rst").write_text(api_page(face), "utf-8")
+    config.intersphinx_mapping = inventories(ROOT / "build" / "inventories")
+
+
+def api_page(face: str) -> str:
+    """Return the page of a face: what it is for, a table of its names, and their docstrings."""
+    import inspect
+    from importlib import import_module
+
+    import ragnb
+
+    package = import_module(face)
+    title = f"``{face}``"
+    # What a face shares with the top level is described there.
+    names = [
+        name
+        for name in package.__all__
+        if inspect.isroutine(value := getattr(package, name)) or inspect.isclass(value)
+        if face == "ragnb" or getattr(ragnb, name, None) is not value
+    ]
+    shared = sorted({*package.__all__} & {*ragnb.__all__} - {*names}) if face != "ragnb" else []
+    heading = f"{title}\n{'=' * len(title)}"
+    parts = [heading, (inspect.getdoc(package) or "").partition("\n\n")[0]]
+    if shared:
+        links = ", ".join(f":py:obj:`ragnb.{name}`" for name in shared)
+        parts.append(f"Also in this package, and described on the page of ``ragnb``: {links}.")
+    constants = [name for name in package.__all__ if name not in {*names, *shared, "__version__"}]
+    if constants:
+        parts.append(f"Constants: {', '.join(f'``{name}``' for name in constants)}.")
+    # The names of a submodule would otherwise be looked up in the module that is current.
+    parts.append(f".. currentmodule:: {face}")
+    if names:
+        table = textwrap.indent("\n".join(names), "   ")
+        parts.append(f".. autosummary::\n   :nosignatures:\n\n{table}")
+    for name in names:
+        kind = "class" if inspect.isclass(getattr(package, name)) else "function"
+        members = "\n   :members:" if kind == "class" else ""
+        parts.append(f".. auto{kind}:: {name}{members}")
+    return "\n\n".join(parts) + "\n"
+
+
+def inventories(folder: Path) -> dict[str, tuple[str, str]]:
+    """Return the packages whose inventory could be fetched now or before, each with its file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = {}
+    for name, address in OTHERS.items():
+        file = folder / f"{name}.inv"
+        try:
+            with urllib.request.urlopen(f"{address}objects.inv", timeout=5) as answer:
+                file.write_bytes(answer.read())
+        except OSError:
+            pass  # the links are left out, and the site is complete without them
+        if file.exists():
+            found[name] = (address, str(file))
+    return found
+
+
+def short_signature(app, kind, name, value, options, signature, returns):
+    """Show what a caller may pass, as the stubs do, in place of what the function gets after checks."""
+    import inspect
+
+    from tools.stubs import Stub, written_out
+
+    if not inspect.isfunction(value) or kind != "function":
+        return None
+    definition = ast.parse(written_out(Stub(""), "shown", value)).body[0]
+    return f"({ast.unparse(definition.args)})", ast.unparse(definition.returns)
+
+
+def with_own_footnotes(app, kind, name, value, options, lines) -> None:
+    """Give the sources of a docstring labels of their own, because many are on one page."""
+    label = name.replace(".", "-")
+    for number, line in enumerate(lines):
+        line = re.sub(r"\[(\d+)\]_", rf"[#{label}-\1]_", line)
+        lines[number] = re.sub(r"^(\s*)\.\. \[(\d+)\]", rf"\1.. [#{label}-\2]", line)
+
+
 def mathml(writer, node) -> None:
     """Write a formula as MathML; one on its own lines can be scrolled where it is too wide."""
     # Imported here: the tests read this file in an environment without Sphinx.
@@ -165,5 +288,8 @@ def start_page(app, error: Exception | None) -> None:
 def setup(app) -> None:
     """Register the steps above with Sphinx."""
     app.add_html_math_renderer("mathml", (mathml, None), (mathml, None))
+    app.connect("config-inited", write_api, priority=1)
+    app.connect("autodoc-process-signature", short_signature)
+    app.connect("autodoc-process-docstring", with_own_footnotes, priority=1)
     app.connect("source-read", complete)
     app.connect("build-finished", start_page)

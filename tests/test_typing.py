@@ -3,6 +3,7 @@
 import inspect
 import os
 import re
+import runpy
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -145,6 +146,18 @@ def test_an_editor_completes_the_arguments_of_a_function(name):
 
 
 # ---- what a reader sees --------------------------------------------------------------------------
+
+
+def test_each_function_and_class_is_once_in_the_reference_of_the_api():
+    conf = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+    pages = {face: conf["api_page"](face) for face in conf["FACES"]}
+    listed = [
+        f"{face}.{name}"
+        for face, page in pages.items()
+        for name in re.findall(r"^\.\. auto(?:function|class):: (\w+)$", page, re.MULTILINE)
+    ]
+    errors = {f"ragnb.{name}" for name in ragnb.__all__ if name.endswith("Error")}
+    assert sorted(listed) == sorted({*FUNCTIONS, *CLASSES} | errors)
 
 
 def described(value, headings="Parameters"):

@@ -137,7 +137,7 @@ def labels_for_coverage(alpha: Fraction, *, tolerance: float = 0.05, delta: floa
     The coverage has the distribution Beta(k, n + 1 - k) of `coverage_distribution`. The probability
     that it is below c = 1 - `alpha` - `tolerance` is P(Binomial(n, c) >= k). It does not decrease
     steadily, because the rank k is rounded up, so the number after the last n that misses the target
-    is returned. By Hoeffding's inequality, no n above log(1 / `delta`) / (2 `tolerance`^2) misses it.
+    is returned. By Hoeffding's inequality, no n above log(1 / `delta`) / (2 `tolerance` ** 2) misses it.
     The items must be independent and identically distributed, which labels from before a change of
     the model or the prompt are not.
 

@@ -106,31 +106,37 @@ def parse_reply(
 
     Notes
     -----
-    ==============================  ===========================================================
-    Reply                           Decision
-    ==============================  ===========================================================
-    reasoning, fences, prose        left out; brackets inside strings are text
-    object inside another           not looked at, because it may be a quotation
-    object that occurs in a text    a quotation, which is passed over. A reply that is nothing but
-    of the prompt                   a verdict, without any free text, is no quotation
-    object inside a sentence, in    a reason, because it may be a quotation
-    quotation marks or behind ``>``
-    several objects                 the last one that mentions a field must be valid; earlier
-                                    valid ones must agree with it; earlier invalid ones, such as
-                                    drafts or an echo of the requested form, are passed over
-    lone brace behind the object    a reason, because the object may be a part of another
-    single quotes, trailing         repaired by json-repair, and accepted only if all words,
-    commas, comments, True, None    numbers and signs are the same before and after; ``4 or 5``,
-                                    ``<3`` and quotes inside a string stay unread
-    cut off                         accepted if only the last brace is missing, behind a
-                                    finished string, list, object, true, false or null
-    wrong types                     a reason: "4" is not 4; but 4.0 is 4, because JSON has one
-                                    kind of number
-    out of range, NaN, 1e999        a reason, never clipped
-    a key twice                     accepted if the values are equal, else a reason
-    none of the fields              a reason, even if every field has a default
-    empty, none, refusal            a reason, which begins with the words of a refusal
-    ==============================  ===========================================================
+    What each kind of reply becomes:
+
+    reasoning, fences, prose
+        Left out. Brackets inside strings are text.
+    object inside another
+        Not looked at, because it may be a quotation.
+    object that occurs in a text of the prompt
+        A quotation, which is passed over. A reply that is nothing but a verdict, without any free text, is
+        no quotation.
+    object inside a sentence, in quotation marks or behind ``>``
+        A reason, because it may be a quotation.
+    several objects
+        The last one that mentions a field must be valid. Earlier valid ones must agree with it. Earlier
+        invalid ones, such as drafts or an echo of the requested form, are passed over.
+    lone brace behind the object
+        A reason, because the object may be a part of another.
+    single quotes, trailing commas, comments, True, None
+        Repaired by json-repair, and accepted only if all words, numbers and signs are the same before and
+        after. ``4 or 5``, ``<3`` and quotes inside a string stay unread.
+    cut off
+        Accepted if only the last brace is missing, behind a finished string, list, object, true, false or null.
+    wrong types
+        A reason: "4" is not 4. But 4.0 is 4, because JSON has one kind of number.
+    out of range, NaN, 1e999
+        A reason, never clipped.
+    a key twice
+        Accepted if the values are equal, else a reason.
+    none of the fields
+        A reason, even if every field has a default.
+    empty, none, refusal
+        A reason, which begins with the words of a refusal.
 
     Examples
     --------

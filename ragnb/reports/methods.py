@@ -159,6 +159,8 @@ def bibliography(text: str) -> str:
         LaTeX with the citations of `methods_paragraph`, such as ``\citep{holm1979}``. Keys that
         ragnb does not know are left out.
 
+    Examples
+    --------
     >>> print(bibliography(r"corrected \citep{holm1979}").splitlines()[0])
     @article{holm1979,
     """
