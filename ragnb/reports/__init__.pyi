@@ -6,6 +6,7 @@ from typing import Literal
 import pandas as pd
 
 from ragnb.reports.abstention import RiskCoverageReport, abstention_report, risk_coverage_report
+from ragnb.reports.costs import cost_effectiveness
 from ragnb.reports.definitions import DefinitionComparison, compare_definitions
 from ragnb.reports.failures import FailureReport, failure_report
 from ragnb.reports.findings import Sentences, sentences
@@ -71,6 +72,7 @@ __all__ = [
     "bibliography",
     "compare_definitions",
     "compare_judges",
+    "cost_effectiveness",
     "efficiency",
     "failure_report",
     "gains_and_costs",
