@@ -49,9 +49,11 @@ SECTIONS: dict[str, tuple[Callable[..., dict[str, Any]], tuple[str, ...]]] = {
 
 # Kind of a passage -> its name with a sign, and its class.
 PASSAGES = {
-    "positive": ("✓ positive", "r-positive"),
-    "negative": ("✗ negative", ""),
-    "wrong": ("≠ false", "r-wrong"),
+    "positive": ("✓ contains the answer", "r-positive"),
+    "negative": ("✗ noise", ""),
+    "wrong": ("≠ states a false answer", "r-wrong"),
+    "relevant": ("✓ relevant", "r-positive"),
+    "not relevant": ("✗ not relevant", ""),
 }
 
 # Columns with lists of claims, each a mapping.
@@ -345,7 +347,7 @@ def passages_of(
     kinds = listed(row, "kinds")
     ids = listed(row, "passage_ids") or listed(row, "retrieved")
     if not kinds and not is_missing(row.get("relevant")):
-        kinds = ["positive" if id in row["relevant"] else "negative" for id in ids]
+        kinds = ["relevant" if id in row["relevant"] else "not relevant" for id in ids]
     try:
         passages = passage_texts(row.get("passages")) or []
     except InputError as error:

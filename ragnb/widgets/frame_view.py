@@ -224,11 +224,15 @@ class FrameView(HBox):
     def __repr__(self) -> str:
         if not hasattr(self, "_rows"):
             return "FrameView(closed)"
+        kinds = f": {', '.join(self.kinds)}" if self.kinds else ""
+        return f"FrameView({self._count()}{kinds})"
+
+    def _count(self) -> str:
+        """How many rows are shown, and of how many."""
         n_found, total = len(self._places), self._list.offer["total"]
-        text = f"{n_found} of {total} rows" if n_found < total else f"{total} rows"
-        if self.kinds:
-            text += f": {', '.join(self.kinds)}"
-        return f"FrameView({text})"
+        if n_found < total:
+            return f"{n_found:,} of {total:,} rows"
+        return f"{total:,} row{'' if total == 1 else 's'}"
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         DISPLAYS.displayed(self)
@@ -247,7 +251,7 @@ class FrameView(HBox):
             size += len(card)
         static = render(
             "view.html",
-            line=repr(self),
+            count=self._count(),
             number=self.number,
             rows=rows,
             more=len(self._places) - first - len(rows),

@@ -5,8 +5,8 @@ from typing import Any
 
 from ragnb.metrics.references import reference_parts
 from ragnb.metrics.rgb import assess, false_answers_of
-from ragnb.metrics.rgb_protocols import PROTOCOLS, protocol_of
-from ragnb.widgets.pages import Mark, reply_of
+from ragnb.metrics.rgb_protocols import PROTOCOLS, REFUSED, protocol_of
+from ragnb.widgets.pages import Mark, reply_of, sign
 
 NEEDED = ("question", "references", "passages", "kinds", "language")
 
@@ -15,8 +15,8 @@ REFUSAL, ERROR = Mark("b", "R", "r-refusal"), Mark("b", "E", "r-error")
 
 # Rows of the table, each with the superscript of the phrases that decide it. The last two rows require a false answer.
 HEADS = (
-    ("labels of parts", ""),
-    ("right?", ""),
+    ("parts found", ""),
+    ("correct?", ""),
     ("refuses?", "R"),
     ("detects error?", "E"),
     ("corrected?", ""),
@@ -50,7 +50,7 @@ def rgb_section(row: Mapping[str, Any], *, protocols: Sequence[str] = PROTOCOLS)
             assessments.append(assess("error_detection", text, **options))
             assessments.append(assess("error_correction", text, parts, **options))
             error_reports.add(rule.phrase_in(text, "detection", None, false_answers))
-        labels_cell = (None, str(accuracy.labels))
+        labels_cell = (None, _parts_found(accuracy.labels))
         cells = [(assessment.value, assessment.evidence) for assessment in assessments]
         columns.append([labels_cell, *cells])
 
@@ -65,6 +65,17 @@ def rgb_section(row: Mapping[str, Any], *, protocols: Sequence[str] = PROTOCOLS)
     table = [(*head, cells) for head, *cells in zip(HEADS, *columns, strict=False)]
     return section | {
         "phrases": phrases,
-        "verdicts": [(f"right by {protocols[0]}", accuracy_of_first)],
+        "verdicts": [(f"correct, protocol {protocols[0]}", accuracy_of_first)],
         "table": table,
     }
+
+
+def _parts_found(labels: Sequence[int]) -> str:
+    """A sign for each part of the answer; in a refusal, no part is searched.
+
+    >>> _parts_found([1, 0]), _parts_found([-1])
+    ('✓ ✗', 'refusal')
+    """
+    if REFUSED in labels:
+        return "refusal"
+    return " ".join(sign(label) for label in labels)

@@ -124,7 +124,7 @@ def test_citations_and_passages_of_a_card_light_up_together(book):
     assert passage.evaluate(outline) == "solid"
     assert citation.evaluate(
         "one => document.getElementById(one.getAttribute('aria-describedby')).textContent"
-    ).startswith("[1] ✓ positive")
+    ).startswith("[1] ✓ contains the answer")
     passage.locator("summary").focus()
     assert citation.evaluate(outline) == "solid"
     passage.locator("summary").press("Enter")

@@ -7,12 +7,15 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from nbconvert import HTMLExporter
+from nbconvert.filters import markdown2html
 from support.hostile import Reader
 
 from ragnb import load_ragbench
 from ragnb.annotation import AnnotationSession
 from ragnb.widgets import Annotator, Card
 from tools.execute import clean
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 # ---- an exported notebook ----------------------------------------------------------------------------------------------
 
@@ -54,6 +57,21 @@ def test_exported_html_shows_the_item_with_its_labels_and_none_of_our_scripts(ex
     assert "keydown" not in shown
     assert "&lt;script&gt;alert('note')&lt;/script&gt;" in shown
     assert "<script>alert" not in page
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_exported_html_folds_every_solution(path):
+    """A folded text after a list may become an item of the list, which is not folded."""
+    book = nbformat.read(path, as_version=4)
+    for cell in book.cells:
+        texts = re.findall(r"</summary>(.+?)</details>", cell.source, flags=re.DOTALL)
+        if cell.cell_type == "markdown" and texts:
+            page = BeautifulSoup(markdown2html(cell.source), "html.parser")
+            folded = [details.get_text() for details in page.find_all("details")]
+            assert len(folded) == len(texts)
+            for text, shown in zip(texts, folded, strict=True):
+                words = re.findall(r"\w{4,}", re.sub(r"\]\(.+?\)|^```python", "", text, flags=re.M))
+                assert not [word for word in words if word not in shown], cell.id
 
 
 # ---- a code-hosting page -----------------------------------------------------------------------------------------------

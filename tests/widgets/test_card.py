@@ -136,9 +136,9 @@ def test_claims_and_citations_light_up_with_what_they_are_about():
 @pytest.mark.parametrize(
     ("columns", "signs"),
     [
-        ({"kinds": ["positive", "wrong"]}, ["✓ positive", "≠ false"]),
-        ({"retrieved": ["x", "y"], "relevant": ["y"]}, ["✗ negative", "✓ positive"]),
-        ({"passage_ids": ["x", "y"], "relevant": {"x": 2}}, ["✓ positive", "✗ negative"]),
+        ({"kinds": ["positive", "wrong"]}, ["✓ contains the answer", "≠ states a false answer"]),
+        ({"retrieved": ["x", "y"], "relevant": ["y"]}, ["✗ not relevant", "✓ relevant"]),
+        ({"passage_ids": ["x", "y"], "relevant": {"x": 2}}, ["✓ relevant", "✗ not relevant"]),
         ({}, ["", ""]),
     ],
 )

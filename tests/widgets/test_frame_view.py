@@ -136,8 +136,8 @@ def test_the_static_twin_has_the_cards_of_the_first_rows(labelled):
     assert WIDGET in data
     assert data["text/plain"] == "FrameView(340 of 680 rows)"
     text = Reader(data["text/html"]).text
-    note = "search, filters and the list need a running kernel, this is row 3"
-    assert text.startswith(f"{shown!r}; {note}3 ✓ ")
+    note = "Search, filters and the list need a running kernel; row 3 is open."
+    assert text.startswith(f"340 of 680 rows. {note}3 ✓ ")
     assert all(question in text for question in shown.rows["question"][2:12])
     assert text.endswith("… and 328 more")
     assert data["text/html"].count('ragnb-card"') == 10

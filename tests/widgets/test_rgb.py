@@ -35,13 +35,13 @@ def test_a_whole_card():
     page = card(protocols=["paper"])
     page.style.decompose()
     assert page.get_text() == (
-        "language en ✓ right by paper Where is the harbour?answer Oslo1 or Kristiania1false Bergen≠"
+        "language en ✓ correct, protocol paper Where is the harbour?answer Oslo1 or Kristiania1false Bergen≠"
         "responseThere are factual errorsE: in oslo1, I think."
-        "paperlabels of parts[1]right?✓ part 1: 'Oslo'refuses?R✗ no refusal phrase"
+        "paperparts found✓correct?✓ part 1: 'Oslo'refuses?R✗ no refusal phrase"
         "detects error?E✓ error: 'factual errors'corrected?✓ error: 'factual errors'; part 1: 'Oslo'"
-        "passages[1] ✓ positive matched: OSLO The harbour is in OSLO.…The harbour is in OSLO1."
-        "[2] ✗ negative It rains.…It rains."
-        "[3] ≠ false matched: Bergen The harbour is in Bergen.…The harbour is in Bergen≠."
+        "passages[1] ✓ contains the answer matched: OSLO The harbour is in OSLO.…The harbour is in OSLO1."
+        "[2] ✗ noise It rains.…It rains."
+        "[3] ≠ states a false answer matched: Bergen The harbour is in Bergen.…The harbour is in Bergen≠."
     )
 
 
@@ -104,7 +104,9 @@ def test_the_table_has_the_values_of_the_metrics(response, language, answer, fal
             detects_error(text, false_answer=false, **how),
             corrects_error(text, answer, false_answer=false, **how),
         ]
-        assert rows[0][column] == str(answer_labels(text, answer, **how))
+        words = {1: "✓", 0: "✗", -1: "refusal"}
+        labels = answer_labels(text, answer, **how)
+        assert rows[0][column] == " ".join(words[label] for label in labels)
         assert [row[column].split()[0] for row in rows[1:]] == [sign(value) for value in values]
 
 

@@ -139,9 +139,31 @@ def test_support_by_length_within_questions(manual, outcome):
     assert f"{outcome}: {slope:+.2f} [" in printed("06", "within-fit")
 
 
+def test_two_definitions_of_adherence_read_two_fields(benchmark):
+    """No sentence may be listed as unsupported; every sentence must be labelled as fully supported."""
+    listed = sum(not len(keys) for keys in benchmark["unsupported_response_sentence_keys"])
+    labels = [
+        [label.get("fully_supported") for label in info]
+        for info in benchmark["sentence_support_information"]
+    ]
+    full = sum(all(label is True for label in record) for record in labels)
+    shown = printed("06", "c26")
+    assert f"10 records: {listed} adhere under the benchmark's definition, and {full} u" in shown
+    table = printed("06", "c26-table")
+    flat = [label for info in benchmark["sentence_support_information"] for label in info]
+    counts = {}
+    for label in flat:
+        name = {True: "yes", False: "no"}.get(label.get("fully_supported"), "no label")
+        has_keys = len(label["supporting_sentence_keys"]) > 0
+        counts[name, has_keys] = counts.get((name, has_keys), 0) + 1
+    for name in ("no", "no label"):
+        row = f"{name} {counts.get((name, False), 0)} {counts.get((name, True), 0)} "
+        assert row in f"{table} "
+
+
 @pytest.mark.parametrize("system", ["ChatGPT", "PerplexityAI"])
 def test_the_unit_of_support(facts, system):
-    shown, rows = printed("06", "c32"), facts[facts["system"] == system]
+    shown, rows = printed("06", "c32-table"), facts[facts["system"] == system]
     sentences = rows.groupby(["example_id", "sentence"])["supported"].min().reset_index()
     for unit, frame in (("claims", rows), ("sentences", sentences)):
         numbers = cluster_interval(frame["supported"], frame["example_id"])
