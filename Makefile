@@ -57,6 +57,7 @@ lock: .venv/ready
 	$(COMPILE) --extra lab --extra local --extra test pyproject.toml -o requirements/main.lock
 	$(PY) -c '$(EXTRA)' scale | $(COMPILE) --constraint requirements/main.lock - -o requirements/scale.lock
 	$(COMPILE) --constraint requirements/main.lock --group site -o requirements/site.lock
+	$(COMPILE) --group peers -o requirements/peers.lock
 
 # The wheel is built from the source distribution. Each is tried with the newest versions of its dependencies.
 dist: .venv/ready
@@ -67,8 +68,8 @@ dist: .venv/ready
 	  $(BIN)/uv pip install --quiet --python build/dist $$built pytest hypothesis && \
 	  build/dist/bin/pytest -p no:cacheprovider -o pythonpath=tests tests/test_installed.py || exit 1; done
 
-bench: .venv/scale
-	$(PY) -m benchmarks
+bench: .venv/scale .venv/peers/ready
+	$(ONE_THREAD) $(PY) -m benchmarks
 
 # ---- the environment, and what is installed only when it is needed ----
 
@@ -79,6 +80,12 @@ bench: .venv/scale
 	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r .venv/uv.txt
 	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements/main.lock
 	$(BIN)/uv pip install --quiet --python $(PY) --no-deps --no-build-isolation --editable .
+	touch $@
+
+# Tools whose dependencies exclude those of ragnb, for `make bench`.
+.venv/peers/ready: .venv/ready requirements/peers.lock
+	$(BIN)/uv venv --quiet --clear --python $(PYTHON) .venv/peers
+	$(BIN)/uv pip install --quiet --python .venv/peers --require-hashes --no-deps -r requirements/peers.lock
 	touch $@
 
 .venv/gemma: .venv/model

@@ -29,7 +29,7 @@ class _Given(ClassifierMixin, BaseEstimator):
 
 def rows() -> list[dict]:
     """Time prediction sets and p-values, including the calibration, and check that they agree."""
-    found = []
+    timings = []
     for n in (1_000, 10_000):
         rng = np.random.default_rng(n)
         known, new = (np.column_stack([1 - p, p]) for p in rng.random((2, n)))
@@ -51,6 +51,6 @@ def rows() -> list[dict]:
         p_values["crepes"] = crepes_p
         assert np.array_equal(sets["ragnb"](), mapie())
         assert np.array_equal(p_values["ragnb"](), crepes_p())
-        found += measure("conformal prediction sets", n, sets)
-        found += measure("conformal p-values", n, p_values)
-    return found
+        timings += measure("conformal prediction sets", n, sets)
+        timings += measure("conformal p-values", n, p_values)
+    return timings

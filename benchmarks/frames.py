@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
+from itertools import count
 from pathlib import Path
 
 import dask
@@ -16,7 +17,7 @@ import pandas as pd
 from pyspark.sql import SparkSession
 
 import ragnb
-from benchmarks.timing import measure, responses
+from benchmarks.timing import measure, responses, wall_time
 
 ALONE = {
     "csv": pd.read_csv,
@@ -48,28 +49,36 @@ def scores_of(path: Path) -> pd.DataFrame:
 def rows() -> list[dict]:
     """Time loading and viewing 10,000 responses, and scoring 100,000."""
     frame = responses(10_000)
-    plain = frame[["example_id", "system", "language", "question", "references", "response"]]
+    texts = frame.assign(references=[listed and listed[0][0] for listed in frame["references"]])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        timings = []
         for kind in ALONE:
-            ragnb.write_table(plain, folder / f"r.{kind}")
-        found = []
-        for kind in ("csv", "jsonl", "parquet"):
-            file = folder / f"r.{kind}"
-            ways = {"ragnb": lambda file=file: ragnb.load_responses(file)}
-            ways["pandas alone"] = lambda file=file, kind=kind: ALONE[kind](file)
-            found += measure(f"`load_responses`, {kind}", len(frame), ways)
-        found += measure("`view`", len(frame), {"ragnb": lambda: ragnb.view(frame)})
+            for content, table in (("references as texts", texts), ("as lists", frame)):
+                file = folder / f"{len(timings)}.{kind}"
+                ragnb.write_table(table, file)
+                ways = {"ragnb": lambda file=file: ragnb.load_responses(file)}
+                ways["pandas alone"] = lambda file=file, kind=kind: ALONE[kind](file)
+                timings += measure(f"`load_responses`, {kind}, {content}", len(frame), ways)
+        timings += measure("`view`", len(frame), {"ragnb": lambda: ragnb.view(frame)})
+        items = frame.head(5_000)
+        logs = count()
+
+        def open_annotator():
+            log = folder / f"{next(logs)}.sqlite"
+            ragnb.Annotator(items, "verdict", "ana", log, id=["example_id", "system"])
+
+        timings += measure("`Annotator` opened", len(items), {"ragnb": open_annotator})
         summary = ragnb.summarize(ragnb.score(frame, METRICS))
         ways = {
             "ragnb": summary._repr_html_,
             "pandas": pd.DataFrame(summary)._repr_html_,
         }
-        found += measure("HTML of a summary", len(summary), ways)
+        timings += measure("HTML of a summary", len(summary), ways)
 
         source = folder / "many"
         source.mkdir()
-        many = responses(100_000)[list(plain.columns)]
+        many = responses(100_000)
         for k in range(4):
             many.iloc[k::4].to_parquet(source / f"{k}.parquet", index=False)
         session = spark_session()
@@ -98,11 +107,11 @@ def rows() -> list[dict]:
             "Dask, 2 processes": with_dask,
             "Spark, 2 cores": with_spark,
         }
-        found += measure("`score` of files, 2 metrics", len(many), ways)
+        timings += measure("`score` of files, 2 metrics", len(many), ways, clock=wall_time)
         means = [
             pd.read_parquet(folder / f"{kind}.parquet").groupby("metric")["value"].mean().round(9)
             for kind in ("pandas", "pool", "dask", "spark")
         ]
         assert all(means[0].to_dict() == other.to_dict() for other in means)
         session.stop()
-    return found
+    return timings

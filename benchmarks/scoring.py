@@ -1,8 +1,12 @@
 """From responses to scores, comparisons, tables and figures."""
 
+import json
+import os
+import re
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import ir_measures
 import matplotlib
@@ -13,12 +17,11 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
 import ragnb
-from benchmarks.timing import measure, responses
+from benchmarks import by_hand as by_hand_metrics
+from benchmarks.timing import ROOT, measure, responses, row_of, times_of_peer, with_ratios
 
 METRICS = ["answer.exact_match", "answer.f1", "answer.contains", "answer.rouge_l", "answer.chrf"]
 METRICS += ["answer.bleu", "language.rlc", "abstention.coverage"]
-
-
 MEASURES = ["nDCG@10", "R@10", "P@10", "RR@10", "AP", "R@100"]
 RETRIEVAL = ["ndcg@10", "recall@10", "precision@10", "reciprocal_rank@10", "average_precision"]
 RETRIEVAL = [f"retrieval.{name}" for name in (*RETRIEVAL, "recall@100")]
@@ -73,18 +76,71 @@ def _comparison(n: int) -> dict:
     return {"ragnb": lambda: ragnb.compare(scores, baseline="s0"), "by hand": by_hand}
 
 
+def _text_metrics(n: int, folder: Path) -> list[dict]:
+    """Exact match, contains and F1 by hand and with ragas, on answers with one reference."""
+    frame = responses(n).dropna(subset=["response", "references"])
+    frame["references"] = [[references[0][:1]] for references in frame["references"]]
+    pairs = [(row.response, row.references[0]) for row in frame.itertuples()]
+    file = folder / "answers.json"
+    file.write_text(json.dumps([(text, reference[0]) for text, reference in pairs]), "utf-8")
+    of_ragas = times_of_peer("ragas", file)
+    timings = []
+    by_hand = {"exact_match": by_hand_metrics.exact_match, "f1": by_hand_metrics.f1}
+    by_hand["contains"] = by_hand_metrics.contains
+    names_in_ragas = {"exact_match": "exact_match", "contains": "string_present"}
+    for metric, function in by_hand.items():
+        options = {"variant": "squad"} if metric != "contains" else {}
+        ways = {
+            "ragnb": lambda metric=metric, o=options: ragnb.score(frame, f"answer.{metric}", **o),
+            "a loop by hand": lambda function=function: [function(*pair) for pair in pairs],
+        }
+        task = f"`score`, answer.{metric}, one reference"
+        rows = measure(task, len(frame), ways)
+        if metric in names_in_ragas:
+            times = of_ragas[names_in_ragas[metric]]
+            way = "ragas `single_turn_ascore`, which does not normalise"
+            rows.append(row_of(task, len(frame), way, times))
+            rows = with_ratios(rows)
+        timings += rows
+    return timings
+
+
+def _quickstart(folder: Path) -> dict:
+    """README's quickstart in a new process, and the same with pandas and scipy."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    code = re.search(r"```python\n(.*?)```", readme, re.DOTALL)[1]
+    quickstart = folder / "quickstart.py"
+    quickstart.write_text(code, "utf-8")
+    script = ROOT / "benchmarks" / "by_hand.py"
+    commands = {
+        "ragnb": [sys.executable, quickstart],
+        "pandas, scipy and statsmodels": [sys.executable, "-P", script, "docs/answers.csv"],
+    }
+    silent = {"cwd": ROOT, "check": True, "capture_output": True}
+    silent["env"] = os.environ | {"PYTHONPATH": str(ROOT)}
+    return {
+        name: lambda command=command: subprocess.run(command, **silent)
+        for name, command in commands.items()
+    }
+
+
 def rows() -> list[dict]:
     """Time scoring with each metric, and the steps after it."""
     matplotlib.use("agg")
     frame = responses(10_000)
     n = len(frame)
     start = [sys.executable, "-c", "import ragnb"]
-    found = measure("new process, `import ragnb`", 1, {"ragnb": lambda: subprocess.run(start)})
+    timings = measure("new process, `import ragnb`", 1, {"ragnb": lambda: subprocess.run(start)})
+    with tempfile.TemporaryDirectory() as folder:
+        timings += measure("new process, README's quickstart", 200, _quickstart(Path(folder)))
+        for size in (2_000, 10_000):
+            timings += _text_metrics(size, Path(folder))
     for metric in METRICS:
-        found += measure(f"`score`, {metric}", n, {"ragnb": lambda m=metric: ragnb.score(frame, m)})
-    found += measure("`score`, six retrieval metrics", 3_000, _retrieval(3_000))
+        ways = {"ragnb": lambda metric=metric: ragnb.score(frame, metric)}
+        timings += measure(f"`score`, {metric}", n, ways)
+    timings += measure("`score`, six retrieval metrics", 3_000, _retrieval(3_000))
     for size in (3_000, 200_000):
-        found += measure("`compare`, 2 metrics of 5 systems", size, _comparison(size))
+        timings += measure("`compare`, 2 metrics of 5 systems", size, _comparison(size))
     scores = ragnb.score(frame, METRICS[:6])
     means = ragnb.summarize(scores)
     with tempfile.TemporaryDirectory() as folder:
@@ -95,10 +151,12 @@ def rows() -> list[dict]:
 
         steps = {
             "`summarize` of 6 metrics": lambda: ragnb.summarize(scores),
-            "`compare` of 6 metrics": lambda: ragnb.compare(scores, baseline="FiD"),
+            "`compare` of 6 metrics": lambda: ragnb.compare(
+                scores, baseline="fid", unpaired="drop"
+            ),
             "`to_latex` of the means": lambda: ragnb.to_latex(means),
             "`plot` of the means, saved as PDF, SVG and PNG": draw,
         }
         for task, function in steps.items():
-            found += measure(task, n, {"ragnb": function})
-    return found
+            timings += measure(task, n, {"ragnb": function})
+    return timings

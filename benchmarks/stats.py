@@ -6,20 +6,24 @@ computes the exact bootstrap or permutation distribution instead. Its AUROC has 
 
 import warnings
 
+import krippendorff
 import numpy as np
 from scipy.stats import bootstrap, permutation_test
 from sklearn.metrics import roc_auc_score
 from statsmodels.api import OLS
 from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 from benchmarks.timing import measure
 from ragnb.stats import (
+    agreement_interval,
     auroc,
     bca_interval,
     mcnemar_test,
     mean_interval,
     paired_table,
     ppi_mean,
+    sign_flip_interval,
     sign_flip_test,
 )
 
@@ -41,6 +45,7 @@ def _tests(n: int) -> dict[str, dict]:
             "ragnb": lambda: sign_flip_test(x, y),
             "scipy `permutation_test`": lambda: permutation_test((difference,), np.mean, **flips),
         },
+        "sign-flip interval": {"ragnb": lambda: sign_flip_interval(x, y)},
         "exact McNemar test": {
             "ragnb": lambda: mcnemar_test(paired_table(x > 0.5, y > 0.5), method="exact"),
             "statsmodels `mcnemar`": lambda: mcnemar(
@@ -54,6 +59,26 @@ def _tests(n: int) -> dict[str, dict]:
         "AUROC": {
             "ragnb, with interval": lambda: auroc(x > 0.5, y),
             "scikit-learn `roc_auc_score`": lambda: roc_auc_score(x > 0.5, y),
+        },
+    }
+
+
+def _agreement(n: int) -> dict[str, dict]:
+    """Agreement of three annotators on n items, each of them right in 80 % of the items."""
+    rng = np.random.default_rng(n)
+    truth = rng.integers(0, 3, n)
+    right = rng.random((n, 3)) < 0.8
+    ratings = np.where(right, truth[:, None], rng.integers(0, 3, (n, 3)))
+    return {
+        "Fleiss' kappa of three annotators": {
+            "ragnb, with interval": lambda: agreement_interval("Fleiss' kappa", ratings),
+            "statsmodels `fleiss_kappa`": lambda: fleiss_kappa(aggregate_raters(ratings)[0]),
+        },
+        "Krippendorff's alpha of three annotators": {
+            "ragnb, with interval": lambda: agreement_interval("Krippendorff's alpha", ratings),
+            "krippendorff `alpha`": lambda: krippendorff.alpha(
+                ratings.T, level_of_measurement="nominal"
+            ),
         },
     }
 
@@ -74,10 +99,10 @@ def _ppi(labels: int, n: int) -> dict:
 
 def rows() -> list[dict]:
     """Time each statistic on 300 and on 10,000 items."""
-    found = []
+    timings = []
     for n in (300, 10_000):
-        for task, ways in _tests(n).items():
-            found += measure(task, n, ways)
+        for task, ways in (_tests(n) | _agreement(n)).items():
+            timings += measure(task, n, ways)
     for labels, n in ((100, 1_000), (1_000, 1_000_000)):
-        found += measure(f"PPI++ mean with {labels:,} labels", n, _ppi(labels, n))
-    return found
+        timings += measure(f"PPI++ mean with {labels:,} labels", n, _ppi(labels, n))
+    return timings

@@ -181,7 +181,11 @@ def _body(answer: Answer, call: Call) -> dict:
     return {
         "model": call.body.get("model"),
         "choices": [{"index": 0, "finish_reason": "stop", **said}],
-        "usage": {"prompt_tokens": 10, "completion_tokens": answer.tokens},
+        "usage": {
+            "prompt_tokens": 10,
+            "completion_tokens": answer.tokens,
+            "total_tokens": 10 + answer.tokens,
+        },
         "system_fingerprint": "fp_fault",
     }
 
