@@ -1,12 +1,13 @@
 """Items for annotation: rows of a frame with keyed sentences, fingerprints, and checks of their labels."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Number
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import regex
 
@@ -187,26 +188,25 @@ def check_value(field: Field, item: Item, value: Any) -> Any:
     what = f"{field.name!r} of item {item.id!r}"
     if value is None:
         return None
+    if field.kind in ("tags", "sentences") and isinstance(value, Set | tuple | np.ndarray):
+        value = list(value)
+    field.check_type(value, what)
     if field.kind == "text":
         return value or None
     if field.kind == "choice":
         field.check_option(value, what)
         return value
     if field.kind == "tags":
-        are_tags = not isinstance(value, str) and all(isinstance(tag, str) for tag in value)
-        if not are_tags:
-            raise InputError(f"{what} must be a list of tags, got {value!r:.60}")
         return list(dict.fromkeys(value))
     # A field of sentences takes keys of sentences and its own special answers.
     allowed = item.keys(field.of) + [option.value for option in field.options]
-    allowed_set, chosen = set(allowed), set(value)
-    unknown = [key for key in value if key not in allowed_set]
+    unknown = [key for key in value if key not in allowed]
     if unknown:
         listing = ", ".join(map(repr, allowed[:MOST_LISTED]))
         if len(allowed) > MOST_LISTED:
             listing += ", …"
         raise InputError(f"{what} must contain only keys in [{listing}], got {unknown[0]!r}")
-    return [key for key in allowed if key in chosen]
+    return [key for key in allowed if key in value]
 
 
 # ---- texts ---------------------------------------------------------------------------------------

@@ -357,29 +357,20 @@ class ActionRules:
             raise InputError(f"{what} must be about no sentence, got {sentence!r:.60}")
         if value is None:
             return
+        field.check_type(value, what)
         if field.kind == "choice":
             field.check_option(value, what)
-        elif field.kind == "text":
-            if not isinstance(value, str):
-                raise InputError(f"{what} must be a text, got {value!r:.60}")
-        elif field.kind == "tags":
-            are_tags = isinstance(value, list) and all(isinstance(tag, str) for tag in value)
-            if not are_tags:
-                raise InputError(f"{what} must be a list of tags, got {value!r:.60}")
-        else:
+        elif field.kind == "sentences":
             _check_keys(field, value, sentence_keys.get(field.of), what)
 
 
-def _check_keys(field: Field, value: Any, sentence_keys: frozenset[str] | None, what: str) -> None:
-    """Raise InputError unless a value is a list of sentence keys and special answers.
+def _check_keys(field: Field, keys: list, sentence_keys: frozenset[str] | None, what: str) -> None:
+    """Raise InputError unless a list contains only sentence keys and special answers.
 
     If the log does not have the sentence keys of the item (``None``), any text may be one.
     """
-    message = f"{what} must be a list of sentences of the item, got"
-    if not isinstance(value, list):
-        raise InputError(f"{message} {value!r:.60}")
     special_answers = [option.value for option in field.options]
-    for key in value:
+    for key in keys:
         is_sentence = isinstance(key, str) and (sentence_keys is None or key in sentence_keys)
         if not is_sentence and key not in special_answers:
-            raise InputError(f"{message} {key!r:.60}")
+            raise InputError(f"{what} must be a list of sentences of the item, got {key!r:.60}")

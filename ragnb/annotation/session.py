@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
+from numbers import Integral
 from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar, cast
@@ -268,7 +269,8 @@ class AnnotationSession:
     def go(self, target: int | str) -> None:
         """Show the item with that number (from 0) or id: its time begins, and its text is recorded."""
         number = self._numbers.get(target, -1) if isinstance(target, str) else target
-        if not 0 <= number < len(self.items):
+        is_number = isinstance(number, Integral) and not isinstance(number, bool)
+        if not is_number or not 0 <= number < len(self.items):
             raise InputError(
                 f"go needs the id of an item or a number below {len(self.items)}, got {target!r}"
             )
@@ -337,6 +339,10 @@ class AnnotationSession:
         """
         place, task_field = self._place(field, sentence)
         keys = self._checked(task_field, keys)
+        if task_field.kind not in ("sentences", "tags"):
+            raise InputError(
+                f"toggle needs a field of sentences or tags, but {field!r} is a {task_field.kind}; use label"
+            )
         if not keys:
             return
         # A place without a label begins with its suggestion.
@@ -366,6 +372,8 @@ class AnnotationSession:
     @_alone
     def note(self, text: str) -> None:
         """Write a note on the item; an empty text removes it."""
+        if not isinstance(text, str):
+            raise InputError(f"note must be a text, got {text!r:.60}")
         if text != self.labels.note:
             self._change("note", value=text)
 

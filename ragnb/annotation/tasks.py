@@ -150,6 +150,20 @@ class Field:
         """Raise InputError unless a value is one of the options. ``what`` is for the message."""
         self.number(value, what)
 
+    def check_type(self, value: Any, what: str) -> None:
+        """Raise InputError unless a value is a text, or a list of tags or of sentences, as the kind needs.
+
+        A choice has any type; `check_option` checks it. ``what`` is for the message.
+        """
+        if self.kind == "text" and not isinstance(value, str):
+            raise InputError(f"{what} must be a text, got {value!r:.60}")
+        if self.kind == "sentences" and not isinstance(value, list):
+            raise InputError(f"{what} must be a list of sentences of the item, got {value!r:.60}")
+        if self.kind == "tags":
+            are_tags = isinstance(value, list) and all(isinstance(tag, str) for tag in value)
+            if not are_tags:
+                raise InputError(f"{what} must be a list of tags, got {value!r:.60}")
+
     def number(self, value: Any, what: str) -> int:
         """Position of the option with this value. True and 1 are different values. ``what`` is for the message."""
         values = [(type(option.value), option.value) for option in self.options]

@@ -45,9 +45,59 @@ def actions(path):
 # ---- saying ------------------------------------------------------------------------------------------------------------
 
 
+# Values of all types, of which each kind of field allows some.
+VALUES = [
+    5,
+    1.5,
+    True,
+    float("nan"),
+    "text",
+    "",
+    b"x",
+    None,
+    ["x"],
+    ["0a"],
+    [5],
+    [["0a"]],
+    [],
+    ("0a",),
+]
+VALUES += [{"0a"}, {"a": 1}, {}, object()]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_value_of_another_type_is_refused_and_the_log_can_be_opened_again(tmp_path, task):
+    """Each act with each value ends with a label or an InputError, and never with a log that is refused."""
+    frame = keyed_frame() if task == "trace" else plain_frame(claims=[["It rains."]] * 3)
+    session = opened(tmp_path / "a.sqlite", frame, task=task)
+    sentence_of = {}
+    for field in TASKS[task].fields:
+        sentence_of[field.name] = session.item.keys(TASKS[task].unit)[0] if field.each else None
+    accepted = 0
+    for value in VALUES:
+        acts = [lambda v=value: session.note(v), lambda v=value: session.go(v)]
+        for name, sentence in sentence_of.items():
+            acts.append(lambda n=name, s=sentence, v=value: session.label(n, v, s))
+            acts.append(lambda n=name, s=sentence, v=value: session.toggle(n, v, s))
+        for act in acts:
+            try:
+                act()
+            except InputError:
+                continue
+            accepted += 1
+        session.close()
+        session = opened(tmp_path / "a.sqlite", frame, task=task)
+    assert accepted >= 2  # the notes "text" and "" at least
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda s: s.label("relevant", "0a"), "'relevant' of item 'q/0' must be a list of sentences .*got '0a'"),
+        (lambda s: s.label("relevant", 5), "must be a list of sentences of the item, got 5"),
+        (lambda s: s.note(5), "note must be a text, got 5"),
+        (lambda s: s.go(1.5), "go needs the id of an item or a number below 3, got 1.5"),
+        (lambda s: s.toggle("overall", True), "toggle needs a field of sentences or tags, but 'overall' is a choice"),
         (lambda s: s.label("relevance", []), "must be one of 'relevant'.*got 'relevance'"),
         (lambda s: s.label("relevant", ["9z"]), "'relevant' of item 'q/0' must contain only keys .*got '9z'"),
         (lambda s: s.go(3), "go needs the id of an item or a number below 3, got 3"),
