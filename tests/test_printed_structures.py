@@ -71,6 +71,8 @@ def test_the_distance_that_the_guide_prints_is_that_of_another_adherence():
     scores = trace_scores(EXTRACTED, variant="guide")
     assert (round(scores.rmse_to_ideal, 3), round(scores.consistency, 3)) == (0.664, 0.336)
     assert round(distance_from_ideal(0.20, 0.75, 0.75, 1.0), 3) == 0.437
+    with pytest.raises(InputError, match="distance_from_ideal needs at least one score"):
+        distance_from_ideal()
 
 
 @pytest.mark.parametrize("columns", ["labels in columns", "reply in one column", "reply as a text"])

@@ -375,7 +375,9 @@ def write_ragbench(
         )
     parts = complete["example_id"].astype(str).str.rpartition("/")
     parts.columns = ["dataset_name", "slash", "id"]
-    complete = complete.assign(id=parts["id"], dataset_name=parts["dataset_name"])
+    # An id of one part does not name the dataset, which may be in a column of its own.
+    names = parts["dataset_name"].where(parts["slash"] == "/", complete.get("dataset_name"))
+    complete = complete.assign(id=parts["id"], dataset_name=names)
     columns = [name for name in PUBLISHED if name in complete]
     write_table(complete[columns].rename(columns=PUBLISHED), path)
     statuses = joined["label_status"].tolist()

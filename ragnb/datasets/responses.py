@@ -384,7 +384,7 @@ def _require_responses(frame: pd.DataFrame, file: Path | None, read_as: Format) 
 
 
 def _with_names(frame: pd.DataFrame, file: Path | None, system: str | None) -> pd.DataFrame:
-    """The frame with a name of the system and an id in every row."""
+    """The frame with the columns ``system`` and ``example_id``, which are made up if no row has them."""
     has_system = "system" in frame and frame["system"].notna().any()
     if system or not has_system:
         frame["system"] = system or ("responses" if file is None else stem(file))
@@ -490,9 +490,10 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _warn_of_gaps(frame: pd.DataFrame, file: Path | None) -> None:
-    """Warn of rows without an id or a question, and mention repeated ids and systems with nearly the same name."""
+    """Warn of rows without an id, a system or a question, and mention repeated ids and systems with nearly the same name."""
     gaps = {
         "example_id": "They cannot be compared between systems.",
+        "system": "They are in no table by system; set system= if all rows are of one system.",
         "question": "In a spreadsheet, merged cells have their text only in the first row.",
     }
     for name, consequence in gaps.items():

@@ -20,7 +20,7 @@ import pandas as pd
 from ragnb.arguments import accepts
 from ragnb.cells import is_missing
 from ragnb.columns import require_columns
-from ragnb.datasets.files import existing_file, kind_of
+from ragnb.datasets.files import CELLS, existing_file, kind_of
 from ragnb.datasets.frames import frame_of
 from ragnb.datasets.reading import FORMULA, read_frame
 from ragnb.errors import InputError
@@ -123,10 +123,11 @@ def read_table(path: str | Path) -> pd.DataFrame:
         Another ending, a file that does not exist, or a row that is not a JSON object.
     """
     file = existing_file(path)
-    if kind_of(file) in ("csv", "tsv"):
+    # The cells of a spreadsheet are texts, in which lists and mappings would first have to be found.
+    if kind_of(file) in CELLS:
         raise InputError(
             f"read_table needs a file whose name ends in .json, .jsonl, .jsonl.gz or .parquet, got "
-            f"{file.name!r}; load_responses reads responses in CSV"
+            f"{file.name!r}; load_responses reads responses in CSV and Excel"
         )
     return read_frame(file)
 

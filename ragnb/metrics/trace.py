@@ -618,11 +618,18 @@ def distance_from_ideal(*scores: float) -> float:
     float
         The distance; lower is better. NaN if a score is NaN.
 
+    Raises
+    ------
+    InputError
+        If there is no score.
+
     Examples
     --------
     >>> round(distance_from_ideal(0.2, 0.75, 0.75, 0.0), 3)
     0.664
     """
+    if not scores:
+        raise InputError("distance_from_ideal needs at least one score")
     return math.sqrt(sum((1 - score) ** 2 for score in scores) / len(scores))
 
 

@@ -263,8 +263,18 @@ def _over_false_passages(responses: pd.DataFrame) -> pd.DataFrame:
     if "correct_rate" not in responses:
         return responses
     is_counterfactual = responses["task"] == "counterfactual"
-    rates = responses["correct_rate"].where(is_counterfactual).fillna(0)
     is_closed_book = responses["passage_num"] == 0
+    needs_rate = is_counterfactual & ~is_closed_book
+    rates = responses["correct_rate"].where(is_counterfactual)
+    if rates.isna().all():
+        return responses
+    is_missing = needs_rate & rates.isna()
+    if is_missing.any():
+        raise InputError(
+            f"{is_missing.sum()} of {needs_rate.sum()} counterfactual responses have no correct_rate, such as that to "
+            f"{responses.loc[is_missing, 'example_id'].iloc[0]!r}; it is 0 if all passages are false"
+        )
+    rates = rates.fillna(0)
     # Each system needs responses with a rate of 0. Those without passages have it too, but cannot replace the
     # others, so they are a group of their own.
     lowest = rates.groupby([responses["system"], responses["task"], is_closed_book]).min()

@@ -139,6 +139,19 @@ def test_ragbench_reads_back_what_was_labelled(tmp_path):
     assert set(back["annotating_model_name"]) == {"ana"}
 
 
+def test_an_id_of_one_part_keeps_the_name_of_the_dataset(tmp_path):
+    examples = trace_examples()
+    examples["example_id"] = examples["example_id"].str.rpartition("/")[2]
+    session = annotated(examples, "trace", "ana", tmp_path, {"0": TRACE})
+    write_ragbench(examples.assign(dataset_name="covidqa"), session, tmp_path / "out.jsonl")
+    written = pd.read_json(tmp_path / "out.jsonl", lines=True, dtype=str)
+    assert written[["dataset_name", "id"]].to_numpy().tolist() == [["covidqa", session.item.id]]
+    write_ragbench(examples, session, tmp_path / "without.jsonl")
+    without = pd.read_json(tmp_path / "without.jsonl", lines=True, dtype=str)
+    assert without["id"].tolist() == [session.item.id]
+    assert without.get("dataset_name", pd.Series([None])).isna().all()
+
+
 def test_only_whole_trace_labels_are_written(tmp_path):
     partly = trace_log(tmp_path, _3={"overall": True})
     message = "log of the task 'trace' with at least one fully labelled item"

@@ -75,13 +75,12 @@ def test_a_value_of_another_type_is_refused_and_the_log_can_be_opened_again(tmp_
         sentence_of[field.name] = session.item.keys(TASKS[task].unit)[0] if field.each else None
     accepted = 0
     for value in VALUES:
-        acts = [lambda v=value: session.note(v), lambda v=value: session.go(v)]
+        acts = [("note", value), ("go", value)]
         for name, sentence in sentence_of.items():
-            acts.append(lambda n=name, s=sentence, v=value: session.label(n, v, s))
-            acts.append(lambda n=name, s=sentence, v=value: session.toggle(n, v, s))
-        for act in acts:
+            acts += [("label", name, value, sentence), ("toggle", name, value, sentence)]
+        for act, *arguments in acts:
             try:
-                act()
+                getattr(session, act)(*arguments)
             except InputError:
                 continue
             accepted += 1

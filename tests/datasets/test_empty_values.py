@@ -85,6 +85,26 @@ def test_a_failed_assertion_of_promptfoo_is_no_failed_request(tmp_path):
     assert frame["reason"].tolist() == ["HTTP 500", "HTTP 500"]
 
 
+def test_each_assertion_of_promptfoo_has_a_score_of_its_own(tmp_path):
+    """Three assertions without a metric have one type, and an author may call a metric "score"."""
+    parts = [
+        {"assertion": {"type": "contains"}, "score": 1},
+        {"assertion": {"type": "contains"}, "score": 0},
+        {"assertion": {"type": "contains"}, "score": 0.5},
+        {"assertion": {"type": "equals", "metric": "score"}, "score": 0.25},
+    ]
+    content = promptfoo("a", score=0.4, gradingResult={"componentResults": parts})
+    scores = ragnb.load_scores(written(tmp_path / "p.json", content))
+    of_first = scores[scores["example_id"] == scores["example_id"].iloc[0]]
+    assert of_first.set_index("metric")["value"].to_dict() == {
+        "promptfoo.score": 0.4,
+        "promptfoo.contains": 1,
+        "promptfoo.contains 2": 0,
+        "promptfoo.contains 3": 0.5,
+        "promptfoo.score 2": 0.25,
+    }
+
+
 def test_an_empty_identifier_or_error_of_deepeval_is_none(tmp_path):
     metric = {"name": "Faithfulness", "score": 0.5, "reason": "half of it", "error": ""}
     case = {"name": "c", "input": "Who?", "actualOutput": "", "metricsData": [metric]}

@@ -117,6 +117,15 @@ def test_a_word_for_nothing_is_a_text_in_answers_and_missing_in_numbers_and_ids(
     assert f"1 of the column response ({word!r}), 1 of the column references ({word!r})" in line
 
 
+def test_rows_without_a_system_are_named_before_a_table_by_system_leaves_them_out(source):
+    header = ["example_id", "system", *HEADER]
+    rows = [["1", "a", "Who?", "x", "x"], ["1", "", "Who?", "x", "y"]]
+    message = "1 of 2 rows of .* have no system, such as row 1. They are in no table by system"
+    with pytest.warns(UserWarning, match=message):
+        frame = loaded(source, header, *rows)
+    assert frame["system"].isna().tolist() == [False, True]
+
+
 def test_blank_rows_are_no_responses_and_do_not_change_ids(source, capsys):
     blank = ["", " ", ""]
     frame = loaded(source, HEADER, ["Who?", "a", "a"], blank, ["Why?", "b", "b"], blank)

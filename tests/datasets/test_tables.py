@@ -255,3 +255,12 @@ def test_parquet_is_not_compressed_twice(tmp_path):
         InputError, match=r"\.csv \(or one of these and .gz\) or .parquet, got 'a.xlsx'"
     ):
         write_table(pd.DataFrame({"a": [1]}), tmp_path / "a.xlsx")
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "csv.gz"])
+def test_read_table_refuses_spreadsheets(responses, tmp_path, ending):
+    """Their cells are texts, so lists and mappings would come back as texts."""
+    path = tmp_path / f"t.{ending}"
+    path.write_bytes(b"question,response\na,b\n")
+    with pytest.raises(InputError, match=r"load_responses reads responses in CSV and Excel"):
+        read_table(path)

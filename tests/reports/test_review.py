@@ -320,6 +320,22 @@ def test_the_same_question_under_two_ids(clean):
     assert "1 question with 2 ids" in finding.sentence
 
 
+def test_repeated_questions_are_those_of_one_language_and_list_ids_with_a_reference(clean):
+    clean = clean.assign(
+        language="en", question=clean["question"].where(clean["example_id"] != "q4", "Wer?")
+    )
+    for name in ("q5", "q6"):
+        clean["question"] = clean["question"].where(clean["example_id"] != name, "Wer?")
+    clean["language"] = clean["language"].where(clean["example_id"] != "q4", "de")
+    is_q5 = clean["example_id"] == "q5"
+    # Example q5 has no reference, so nothing can be said about whether the references differ.
+    without = clean.assign(references=clean["references"].where(~is_q5, None))
+    (finding,) = findings(without, "repeated questions")
+    assert "1 question with 2 ids" in finding.sentence
+    assert "different references" not in finding.sentence
+    assert finding.rows == clean.index[clean["example_id"].isin(["q5", "q6"])].tolist()
+
+
 def test_examples_of_one_question_are_no_repeated_questions(clean):
     twice = clean["question"].replace(
         "What is the answer to question 4?", "What is the answer to question 5?"
@@ -493,3 +509,10 @@ def test_a_planted_fault_is_found_more_often_if_it_is_larger(name, fault, sizes,
     assert shares.iloc[-1, -1] >= 0.9
     assert (shares.iloc[-1] >= shares.iloc[0] - 0.2).all()
     assert shares.iloc[-1].is_monotonic_increasing
+
+
+def test_a_missing_reply_is_not_among_the_replies_that_could_be_read():
+    study = ragnb.load_study("nomiracl").iloc[::37].copy()
+    study.loc[study.index[:5], "response"] = None
+    unreadable = found(review(study), "unreadable replies")
+    assert f"of {len(study) - 5:,} replies" in unreadable["finding"]

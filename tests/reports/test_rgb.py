@@ -109,6 +109,21 @@ def test_no_system_vanishes_with_its_true_passages_or_for_want_of_a_number(
         rgb_report(pd.concat([responses.assign(correct_rate=0.0), lost], ignore_index=True))
 
 
+def test_a_missing_correct_rate_is_not_taken_for_false_passages(responses):
+    counterfactual = (responses["task"] == "counterfactual") & (responses["passage_num"] > 0)
+    rates = pd.Series(0.0, responses.index)
+    one = responses.index[counterfactual][0]
+    partly = responses.assign(correct_rate=rates.drop(one))
+    message = f"1 of {counterfactual.sum()} counterfactual responses have no correct_rate"
+    with pytest.raises(InputError, match=message):
+        rgb_report(partly)
+    unknown = responses.assign(correct_rate=float("nan"))
+    pd.testing.assert_frame_equal(
+        pd.DataFrame(rgb_report(unknown).counterfactual_robustness),
+        pd.DataFrame(rgb_report(responses).counterfactual_robustness),
+    )
+
+
 def test_without_passages_there_is_no_noise_rate(responses):
     alone = responses.assign(noise_rate=responses["noise_rate"].where(responses["passage_num"] > 0))
     assert rgb_report(alone).closed_book["mean"].tolist() == [0.8]

@@ -5,6 +5,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -326,8 +327,17 @@ def promptfoo(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
         }
         for part in first_value(result, "gradingResult.componentResults") or []:
             metric = first_value(part, "assertion.metric assertion.type") or "assertion"
-            columns["scores"][metric] = part["score"]
+            columns["scores"][_name_not_in(columns["scores"], metric)] = part["score"]
         yield result | {"ragnb": columns, "usual": _usual(result["vars"])}
+
+
+def _name_not_in(scores: Row, name: str) -> str:
+    """The name, with a number if another score has it, such as ``contains 2``.
+
+    A test may have several assertions of one type, which have the same name unless its author gave them others.
+    """
+    names = (name if number == 1 else f"{name} {number}" for number in count(1))
+    return next(candidate for candidate in names if candidate not in scores)
 
 
 def _promptfoo_systems(results: list[Row]) -> list[str]:

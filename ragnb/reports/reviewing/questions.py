@@ -192,14 +192,17 @@ def repeated_questions(evidence: Evidence) -> Iterator[Finding]:
             subject = "The rows of each"
         sentences.append(f"{subject} count several times and are not independent.")
     sentence = " ".join(sentences)
-    rows = evidence.rows_where(texts.isin(set(repeated_texts)))
+    # In another language, the same words may be a question of their own.
+    keys = frame[["text", *language]].apply(tuple, axis=1)
+    is_repeated = keys.isin([key if isinstance(key, tuple) else (key,) for key in repeated.index])
+    rows = evidence.rows_where(is_repeated.reindex(responses.index, fill_value=False))
     yield Finding(sentence, float(len(repeated)), rows, ALL, view_rows(name))
 
 
 def _ids_with_different_references(
     evidence: Evidence, texts: pd.Series, repeated: set[str], id_column: str
 ) -> list[list[str]]:
-    """For each repeated question whose ids have no reference in common, its ids."""
+    """For each repeated question whose ids have no reference in common, those of its ids that have one."""
     if "references" not in evidence.responses:
         return []
     columns = [id_column, "references", *(["language"] if "language" in evidence.responses else [])]
@@ -211,9 +214,9 @@ def _ids_with_different_references(
             aliases = [alias for part in listed(reference) for alias in listed(part)]
             texts_of_aliases = [alias for alias in aliases if isinstance(alias, str)]
             folded = {" ".join(fold(alias).lower().split()) for alias in texts_of_aliases}
-            references_of_id.setdefault(str(key), set()).update(folded)
-        with_references = [aliases for aliases in references_of_id.values() if aliases]
+            if folded:
+                references_of_id.setdefault(str(key), set()).update(folded)
         # Ids that share an accepted answer ask for the same thing.
-        if len(with_references) > 1 and not set.intersection(*with_references):
+        if len(references_of_id) > 1 and not set.intersection(*references_of_id.values()):
             different.append(list(references_of_id))
     return different

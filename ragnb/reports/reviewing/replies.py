@@ -216,7 +216,7 @@ def unreadable_replies(evidence: Evidence) -> Iterator[Finding]:
     if not is_invalid.any():
         return
     counts = count_by_system(evidence, is_invalid)
-    total = share_of(int(is_invalid.sum()), len(is_invalid), "replies")
+    total = share_of(int(is_invalid.sum()), int(is_reply.sum()), "replies")
     sentence = (
         f"{total} cannot be read as one of the two that NoMIRACL's prompt offers, “Yes, answer is present” "
         f"or “I don't know”: {counts_in_words(counts)}. "
