@@ -364,7 +364,9 @@ class ActionRules:
             _check_keys(field, value, sentence_keys.get(field.of), what)
 
 
-def _check_keys(field: Field, keys: list, sentence_keys: frozenset[str] | None, what: str) -> None:
+def _check_keys(
+    field: Field, keys: list[Any], sentence_keys: frozenset[str] | None, what: str
+) -> None:
     """Raise InputError unless a list contains only sentence keys and special answers.
 
     If the log does not have the sentence keys of the item (``None``), any text may be one.
