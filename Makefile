@@ -3,6 +3,7 @@
 #   make test       lint, types, tests, doctests, notebooks and browser tests
 #   make lab        opens JupyterLab; LAB_ARGS="--no-browser --port=8889" passes arguments to it
 #   make site       builds the documentation and the notebooks as web pages in build/site
+#   make js         builds, lints, type-checks and tests the JavaScript
 #   make format     formats the code
 #   make lock       resolves the lock files again
 #   make dist       builds wheel and source distribution, and tries each in an empty environment
@@ -23,7 +24,7 @@ PROCESSES := $(shell $(PYTHON) -c "import os; print(min(8, 1 + os.cpu_count()))"
 ALL_CORES := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with=tests/notebooks/sanitize.cfg
 
-.PHONY: figures test lab site format lock dist bench
+.PHONY: figures test lab site js format lock dist bench
 .DELETE_ON_ERROR:
 
 figures: .venv/ready
@@ -45,6 +46,9 @@ lab: .venv/model
 site: .venv/site
 	rm -rf build/site
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -d build/doctrees -c docs . build/site
+
+js: tools/js/node_modules/ready
+	cd tools/js && npm run --silent all
 
 format: .venv/ready
 	$(BIN)/ruff format .
@@ -86,6 +90,10 @@ bench: .venv/scale .venv/peers/ready
 .venv/peers/ready: .venv/ready requirements/peers.lock
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) .venv/peers
 	$(BIN)/uv pip install --quiet --python .venv/peers --require-hashes --no-deps -r requirements/peers.lock
+	touch $@
+
+tools/js/node_modules/ready: tools/js/package-lock.json
+	cd tools/js && npm ci --silent
 	touch $@
 
 .venv/gemma: .venv/model

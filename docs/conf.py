@@ -280,8 +280,9 @@ def mathml(writer, node) -> None:
 
 
 def start_page(app, error: Exception | None) -> None:
-    """Let README.html be the page that a browser opens for the folder."""
+    """Add the desk, and let README.html be the page that a browser opens for the folder."""
     if error is None:
+        shutil.copy(ROOT / "docs" / "desk.html", Path(app.outdir) / "docs" / "desk.html")
         shutil.copy(Path(app.outdir) / "README.html", Path(app.outdir) / "index.html")
 
 

@@ -17,6 +17,7 @@ AVOIDED = re.compile(
 def texts():
     """Package, pages and notebooks, with the name of each."""
     files = [ROOT / "README.md", *(ROOT / "ragnb").rglob("*"), *(ROOT / "docs").glob("*")]
+    files += (ROOT / "tools" / "js" / "src").rglob("*")
     for path in files:
         if path.suffix in {".py", ".md", ".html", ".mjs"} and path.parent.name != "data":
             yield path.name, path.read_text("utf-8")

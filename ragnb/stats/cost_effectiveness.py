@@ -70,10 +70,11 @@ class FiellerSet(Interval):
         return self.low <= ratio <= self.high
 
     def __str__(self) -> str:
-        limits = f"[{self.low:.4g}, {self.high:.4g}]"
+        # The letter z removes the sign of a number that is printed as zero.
+        limits = f"[{self.low:z.4g}, {self.high:z.4g}]"
         if self.kind == "two rays":
-            limits = f"(-inf, {self.limits[0]:.4g}] or [{self.limits[1]:.4g}, inf)"
-        return f"{self.estimate:.4g} {limits} ({self.basis})"
+            limits = f"(-inf, {self.limits[0]:z.4g}] or [{self.limits[1]:z.4g}, inf)"
+        return f"{self.estimate:z.4g} {limits} ({self.basis})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,6 +247,10 @@ def test_summary_numbers_without_a_set(stats, problem) -> None:
     assert result.problem == problem
 
 
+def test_a_ratio_of_zero_has_no_sign() -> None:
+    assert str(fieller_interval_from_stats(0, 0.5, -4, 1, 0, 9)).startswith("0 [")
+
+
 def test_summary_numbers_that_are_impossible_are_refused() -> None:
     with pytest.raises(InputError, match=r"correlation must be between -1 and 1, got 1.2"):
         fieller_interval_from_stats(1, 1, 1, 1, 1.2, 9)

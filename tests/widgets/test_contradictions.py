@@ -12,7 +12,7 @@ from ragnb.errors import InputError
 from ragnb.widgets.annotation_page import task_of
 
 NODE = shutil.which("node")
-SCRIPT = Path(__file__).parent / "js" / "contradictions_of.mjs"
+SCRIPT = Path(__file__).parents[2] / "tools" / "js" / "test" / "contradictions_of.mjs"
 
 needs_node = pytest.mark.skipif(NODE is None, reason="NO NODE: contradictions are not tried")
 

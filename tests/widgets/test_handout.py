@@ -18,7 +18,7 @@ from ragnb.annotation.places import nested
 from ragnb.widgets.annotation_page import state_of
 
 NODE = shutil.which("node")
-ACTS = Path(__file__).parent / "js" / "random_acts.mjs"
+ACTS = Path(__file__).parents[2] / "tools" / "js" / "test" / "random_acts.mjs"
 GUESSED = {"q/1": {"relevant": ["0b"], "overall": True, "support": {"a": "none"}}}
 
 

@@ -1,3 +1,1992 @@
-function a(o,t={},...e){let s=document.createElement(o);for(let[n,i]of Object.entries(t))ht(s,n,i);return s.append(...e.filter(n=>n!==null)),s}function ht(o,t,e){let s=e===!1||e===null||e===void 0;t==="class"?o.className=e:t.startsWith("on")?o.addEventListener(t.slice(2),e):s||o.setAttribute(t,e===!0?"":e)}function K(o,t){for(let[e,s]of Object.entries(t))o.on(e,s);return()=>{for(let[e,s]of Object.entries(t))o.off(e,s)}}function g(o){return a("kbd",{"aria-hidden":"true","data-key":o},o)}function B(o,t,e){let s=null,n,i=()=>{clearTimeout(n),s&&e(s.text,s.item),s=null};o.addEventListener("input",()=>{s={text:o.value,item:t()},addEventListener("pagehide",i,{once:!0}),document.addEventListener("visibilitychange",i,{once:!0}),clearTimeout(n),n=setTimeout(i,700)}),o.addEventListener("change",i),o.addEventListener("blur",i)}function F({key:o,ctrlKey:t,metaKey:e,altKey:s}){t||e||s||(o==="Backspace"?document.execCommand("delete"):o==="Enter"?document.execCommand("insertText",!1,`
-`):o.length===1&&document.execCommand("insertText",!1,o))}var lt=480,ut=6;function m(o,t,e){return Math.max(t,Math.min(e,o))}function dt(o,t,e,s,n){let i=Math.max(0,o),r=Math.floor(i/e)-n,c=Math.ceil((i+t)/e)+n;return[m(r,0,s),m(c,0,s)]}function ft(o,t,e,s){let n=o*s,i=n+s-e,r=Math.min(n,Math.max(t,i));return Math.max(0,r)}var R=0,v=class{constructor(t,e,s){R+=1,this.uid=`ragnb-list-${R}`,this.rowHeight=t,this.rowAt=e,this.count=0,this.sheet=a("div",{class:"sheet",role:"presentation"});let n=()=>this.draw();this.list=a("div",{role:"listbox",tabindex:0,onscroll:n,...s},this.sheet)}get height(){return this.list.clientHeight||lt}window(t){return dt(this.list.scrollTop,this.height,this.rowHeight,this.count,t)}draw(t=this.count,e=this.current){if(this.count=t,this.current=e,this.sheet.style.height=`${t*this.rowHeight}px`,this.list.isConnected&&!this.list.clientHeight)return;let[n,i]=this.window(ut),r=[];for(let c=n;c<i;c+=1)r.push(this.option(c));this.sheet.replaceChildren(...r),this.list.setAttribute("aria-activedescendant",`${this.uid}-${e}`),this.ondrawn?.()}option(t){let[e,...s]=this.rowAt(t),n={role:"option",id:`${this.uid}-${t}`,"aria-setsize":this.count,"aria-posinset":t+1,...e},i=a("div",n,...s);return i.style.top=`${t*this.rowHeight}px`,i}reveal(t){this.list.scrollTop=ft(t,this.list.scrollTop,this.height,this.rowHeight)}};var D="all items are labelled or skipped";function y({kind:o}){return o==="sentences"||o==="tags"}function H([o,t],[e,s]){return o===e&&t===s}function U(o,t){return o.some(e=>H(e,t))}function pt(o,t,e){let s=t.findIndex(i=>H(i,e));return[...t.slice(s+1),...t.slice(0,s+1)].find(i=>U(o,i))??null}function w(o,[t,e]){let s=_(o,t);return e===null||s===void 0?s:_(s,e)}function _(o,t){return Object.hasOwn(o,t)?o[t]:void 0}var x=class{constructor(t){this.model=t}get task(){return this.model.get("task")}get page(){return this.model.get("page")}get state(){return this.model.get("state")}get entries(){return this.model.get("jump")}placeOf(t){return[t.name,t.each?this.sentence:null]}labelAt(t){let e=w(this.state.values,t);return e!==void 0?{value:e,guess:void 0}:{value:e,guess:w(this.state.suggested,t)}}votes(t,e){return this.state.others.filter(({values:n})=>{let i=w(n,t);return Array.isArray(i)?i.includes(e):i===e}).map(({name:n})=>n)}optionsOf(t){return t.kind==="tags"?this.state.codebook.map(([e,s,n])=>({value:e,label:s,definition:n})):this.page.options[t.name]||t.options}get field(){let[t]=this.place;return this.fieldOf(t)}fieldOf(t){return this.task.fields.find(e=>e.name===t)}chooses(t){return this.field.kind==="sentences"&&this.field.of===t}begin(){this.unconfirmed=[],this.sentence=this.page.each[0]??null,this.seek()}confirm(){this.unconfirmed=[]}seek(){this.goTo(this.state.missing[0]||this.page.places[0])}goTo(t){let[,e]=t;this.place=t,e!==null&&(this.sentence=e)}goOn(){let t=this.stillMissing.length>0;this.unconfirmed.push(this.place);let e=pt(this.stillMissing,this.page.places,this.place);return this.goTo(e??this.place),t&&this.stillMissing.length===0}get stillMissing(){return this.state.missing.filter(t=>!U(this.unconfirmed,t))}goToField(t){this.goTo(this.placeOf(this.fieldOf(t)))}goToSentence(t){let e=this.field.each?this.field:this.task.fields.find(({each:s})=>s);this.goTo([e.name,t])}goToSentenceBy(t){let e=this.page.each;if(!e.length)return;let s=m(e.indexOf(this.sentence)+t,0,e.length-1);this.goToSentence(e[s])}};function q(o,t,e){let s=[];for(let n of o.contradictions)for(let i of gt(n,o,t,e))s.push(n.message.replaceAll("{}",()=>i));return[...new Set(s)]}function gt(o,t,e,s){let{labels:n,some:i,every:r,chosen:c,not_chosen:h}=o;if(c)return mt(e,c,h);if(!wt(i,e,s)||!bt(r,e,s))return[];let l=t.fields.filter(({name:u})=>Object.hasOwn(n,u));return(l.some(({each:u})=>u)?s:[""]).filter(u=>l.every(({name:p,each:b})=>{let k=w(e,[p,b?u:null]);return P(k,n[p])}))}function mt(o,t,e){let s=w(o,[t,null])??[],n=w(o,[e,null])??s;return s.filter(i=>!n.includes(i))}function G(o,t,e){let s=e.map(n=>w(t,[o,n]));return s.includes(void 0)?[]:s}function wt(o,t,e){return Object.entries(o).every(([s,n])=>G(s,t,e).some(r=>P(r,n)))}function bt(o,t,e){return Object.entries(o).every(([s,n])=>{let i=G(s,t,e);return i.length>0&&i.every(r=>P(r,n))})}function P(o,t){return o===void 0?!1:t==="some"?o.length>0:t==="none"?o.length===0:t.includes(o)}var O=class{constructor(t){this.annotator=t,this.work=t.work,this.field=this.work.task.fields.find(({kind:e})=>e==="tags"),this.rows=new Map,this.draw()}draw(){this.choices=a("datalist",{id:`tags-${Math.random().toString(36).slice(2)}`}),this.input=a("input",{type:"text",dir:"auto",autocomplete:"off",placeholder:"write a tag","aria-label":"write a tag; Enter gives it to the item",list:this.choices.id,onkeydown:e=>this.onKey(e)});let t=a("button",{type:"button",class:"act",onclick:()=>this.give()},"add tag");this.summary=a("summary",{}),this.table=a("div",{class:"codebook"}),this.panel=a("details",{class:"tags"},this.summary,this.table),this.box=a("div",{class:"tagbox",hidden:!this.field},this.input," ",t,this.choices,this.panel)}focus(){this.input.focus()}onKey(t){t.key!=="Enter"||t.isComposing||(t.preventDefault(),this.give())}give(){let t=this.input.value.trim();t&&(this.annotator.send("tag",{field:this.field.name,name:t}),this.input.value="",this.input.focus())}paint(){if(!this.field)return;let{codebook:t}=this.work.state,e=t.map(([,n])=>a("option",{value:n}));this.choices.replaceChildren(...e),this.summary.textContent=`codebook: ${t.length} ${t.length===1?"tag":"tags"}`;let s=t.map(([n])=>n);JSON.stringify(s)!==JSON.stringify([...this.rows.keys()])&&this.drawRows(t);for(let[n,i,r,c]of t)this.paintRow(this.rows.get(n),{id:n,name:i,definition:r,count:c},t)}drawRows(t){this.rows=new Map(t.map(([e])=>[e,this.row(e)])),this.table.replaceChildren(...[...this.rows.values()].map(({box:e})=>e))}row(t){let e=(c,h)=>this.annotator.send("codebook",{change:c,tag:t,...h}),s=a("input",{type:"text",dir:"auto","aria-label":"name of the tag",onchange:()=>e("rename",{name:s.value})}),n=a("textarea",{rows:1,dir:"auto","aria-label":"definition of the tag",placeholder:"definition: what counts, what does not",onchange:()=>e("define",{definition:n.value})}),i=a("select",{"aria-label":"merge the tag into",onchange:()=>e("merge",{into:i.value})}),r=a("span",{class:"count"});return{box:a("div",{class:"tag"},s,r,i,n),name:s,definition:n,into:i,count:r}}paintRow({name:t,definition:e,into:s,count:n},i,r){let c=l=>document.activeElement!==l;c(t)&&(t.value=i.name),c(e)&&(e.value=i.definition),n.textContent=`${i.count} ${i.count===1?"item":"items"}`;let h=r.filter(([l])=>l!==i.id).map(([l,d])=>a("option",{value:l},d));s.replaceChildren(a("option",{value:""},"merge into …"),...h),s.value=""}};var kt=9,S=class{constructor(t){this.annotator=t,this.work=t.work,this.accept=t.button("accept","accept all","a"),this.tags=new O(t)}draw(){return this.suggested=a("div",{class:"suggested"}),this.box=a("div",{class:"fields",role:"group","aria-label":"labels"}),this.warnings=a("div",{class:"warnings",role:"status"}),[this.suggested,this.box,this.tags.box,this.warnings]}paint(){this.paintSuggested(),this.paintWarnings(),this.paintRows(),this.tags.paint()}paintSuggested(){let{suggested:t,suggested_by:e}=this.work.state;if(!Object.keys(t).length){this.suggested.replaceChildren();return}let s=a("span",{},`suggested by ${e}, saved only when accepted`);this.suggested.replaceChildren(s,this.accept)}paintWarnings(){let{task:t,page:e,state:s}=this.work,i=q(t,s.values,e.each).map(r=>a("div",{},`⚠ ${r}`));this.warnings.replaceChildren(...i)}paintRows(){let{task:t,sentence:e}=this.work,n=t.fields.filter(r=>!r.each||e!==null).map(r=>this.row(r));n.push(this.note());let i=this.box.querySelector(".field:has(textarea:focus)");if(!i){this.box.replaceChildren(...n);return}n.forEach((r,c)=>{let h=this.box.children[c];h!==i&&h.replaceWith(r)})}row(t){let e=this.work.placeOf(t),{value:s,guess:n}=this.work.labelAt(e),i=this.work.field===t,r=["field"];i&&r.push("active"),s===void 0&&r.push("untouched");let c=t.kind==="text"?this.freeText(t,e):this.options(t,e,i);return a("div",{class:r.join(" "),"data-field":t.name},this.name(t,e,i),a("span",{class:"value"},yt(t,s,n)),c)}name(t,e,s){let n=t.each?`${t.label} [${this.work.sentence}]`:t.label,i={type:"button",class:"name","aria-pressed":String(s),"aria-keyshortcuts":t.key,onclick:()=>this.press(e)};return a("button",i,g(t.key)," ",n)}freeText(t,e){let{value:s,guess:n}=this.work.labelAt(e),[,i]=e,r=(c,h)=>{this.annotator.send("label",{field:t.name,sentence:i,value:c||null,number:h})};return this.textarea(t.label,s??n??"",r)}options(t,e,s){let{value:n,guess:i}=this.work.labelAt(e),r=n??i,c=y(t),h=n===void 0,l=this.work.optionsOf(t).map((u,p)=>{let b=c?!!r?.includes(u.value):r===u.value,k=this.work.votes(e,u.value).join("+"),I={class:W(b,h),role:c?"checkbox":"radio","aria-checked":String(b),"data-value":JSON.stringify(u.value),title:u.definition||null,onclick:this.whenPressed(e,()=>this.annotator.choose(p))},f=s&&p<kt?String(p+1):null;return V(I,f,a("bdi",{},u.label),k?a("sup",{},k):null)});if(c){let u={class:W(n?.length===0,h),onclick:this.whenPressed(e,()=>this.annotator.give([]))};l.push(V(u,s?"e":null,"none"))}return a("span",{class:"options",role:c?"group":"radiogroup","aria-label":t.label},...l)}whenPressed(t,e){return({detail:s})=>{s<2&&this.press(t,e)}}press(t,e=()=>{}){this.annotator.go(()=>this.work.goTo(t)),e(),this.annotator.focus()}textarea(t,e,s){let n=a("textarea",{rows:2,dir:"auto","aria-label":t,placeholder:t});return B(n,()=>this.work.page.number,s),n.value=e,n}write(t){[...this.box.querySelectorAll(".field")].find(({dataset:n})=>n.field===t).querySelector("textarea").focus()}note(){let{note:t}=this.work.state,e=(n,i)=>this.annotator.send("note",{text:n,number:i}),s=this.textarea("note on this item",t,e);return a("div",{class:"field note",hidden:!t&&!this.isNoteOpen},s)}showNote(t){this.isNoteOpen=t,this.paint(),t&&this.box.querySelector(".note textarea").focus()}};function W(o,t){return o?t?"option guess":"option on":"option"}function V(o,t,...e){let s=t===null?[]:[g(t)," "];return a("button",{type:"button",...o},...s,...e)}function yt(o,t,e){let s=t??e,n=t===void 0;if(s===void 0)return o.required?"…":"optional";if(!y(o))return n?"?":"✓";let i=vt(o,s);return n?`${i} ?`:i}function vt(o,t){return t.length?o.kind==="tags"?String(t.length):o.of==="words"?`${t.length} marked`:t.map(e=>`[${e}]`).join(" "):"∅ none"}var T={ArrowDown:1,j:1,ArrowUp:-1,k:-1,PageDown:8,PageUp:-8,Home:-1/0,End:1/0},xt=9,Y={ArrowRight:1,ArrowLeft:-1},Ot={" ":"space",Backspace:"⌫",Delete:"Del",Escape:"Esc"},z=[["toggle",[" ","x"],"select or deselect the sentence for the active label (or click it, or drag over several)"],["option",[..."123456789"],"choose an option of the active label"],["empty",["e"],"none: the active label applies to no sentence"],["clear",["Backspace","Delete"],"remove the value of the active label"],["sentence back",["["],"previous sentence or claim of the response"],["sentence on",["]"],"next sentence or claim of the response"],["previous",["p"],"previous item",["‹","previous item"]],["next",["n"],"next item",["›","next item"]],["done",["Enter"],"go to what is still missing, or else to the next item that is not labelled",["done, next","next item that is not labelled"]],["undo",["z"],"undo the last action, on any item (or Ctrl+Z)",["undo"]],["redo",["Z"],"redo the last undone action (or Ctrl+Y)",["redo"]],["tag",["+"],"write a tag, which is added to the codebook if it is new"],["skip",["."],"skip the item",["skip"]],["flag",["f"],"flag the item",["flag"]],["memo",["m"],"write a note on the item",["note"]],["accept",["a"],"accept the suggestion"],["search",["/"],"search the texts; Enter goes to the next match",["search"]],["jump",["g"],"show the list of items",["list"]],["auto",["A"],"go to the next item after the last label, or stay",["auto","go to the next item after the last label"]],["help",["?"],"show these keys",["keys"]],["fold",["o"],"unfold a long document"],["leave",["Escape"],"close the open panel"]],Q=z.filter(([,,,o])=>o).map(([o,t,,e])=>{let[s,n=s]=e;return[o,s,t[0],n]});function C({key:o,ctrlKey:t,metaKey:e,altKey:s,shiftKey:n}){return!(t||e||s||n&&o==="Enter")}function X(o){return C(o)&&Object.hasOwn(T,o.key)?T[o.key]:void 0}function Z(o){return C(o)&&!o.isComposing&&["Escape","Enter","ArrowDown"].includes(o.key)}function J(o){return typeof o=="object"&&o!==null&&!Array.isArray(o)}var tt="ragnb-annotator";function St(){try{return JSON.parse(localStorage.getItem(tt))}catch{return null}}var E=class{constructor({name:t,fields:e}){this.fields=e;let s=e.some(({kind:r})=>r==="tags");this.acts=z.filter(([r])=>r!=="tag"||s);let n=St(),i=Object.create(null);J(n?.keys)&&Object.assign(i,n.keys),J(i[t])||(i[t]={}),this.settings={goesOn:n?.goesOn!==!1,keys:i},this.replacements=i[t]}get goesOn(){return this.settings.goesOn}keep(t=this.goesOn){this.settings.goesOn=t;try{localStorage.setItem(tt,JSON.stringify(this.settings))}catch{}}of(t){return this.replacements[t]??t}change(t,e){let s=e===t,n=e.length===1&&!this.act({key:e});return!s&&!n?!1:(this.replacements[t]=e,this.keep(),!0)}original(t){return Object.keys(this.replacements).find(s=>this.of(s)===t)??t}act(t){let{ctrlKey:e,metaKey:s,altKey:n,shiftKey:i}=t,r=this.original(t.key),c=r.length===1?r.toLowerCase():r;if(e||s)return Tt(c,i);if(n)return null;if(Object.hasOwn(Y,r))return{act:"move",step:Y[r],extend:i,sideways:!0};if(Object.hasOwn(T,r))return{act:"move",step:T[r],extend:i};let h=this.acts.find(([,d])=>d.includes(r));if(h){let[d]=h;return d==="option"?{act:d,number:Number(r)-1}:{act:d}}let l=this.fields.find(d=>d.key===c);return l?{act:"field",name:l.name}:null}help(){let t=this.fields.map(({key:n,label:i})=>[[n],`label: ${i}`]),e=this.fields.map(({kind:n,options:i})=>n==="tags"?xt:i.length),s=Math.max(...e);for(let[n,i,r]of this.acts){let c=n==="option"?i.slice(0,s):i;t.push([c,r])}return t}write(t){for(let e of t.querySelectorAll("kbd[data-key]")){let s=this.of(e.dataset.key);e.textContent=Ot[s]??s,e.closest("[aria-keyshortcuts]")?.setAttribute("aria-keyshortcuts",s)}}};function Tt(o,t){return o==="z"?{act:t?"redo":"undo"}:o==="y"?{act:"redo"}:null}function et(o){return o.normalize("NFKC").toLowerCase()}function Et(o){return et(o).split(/\s+/u).filter(Boolean)}function A(o,t){let e=Et(t);if(!e.length)return[];let s=[];return o.forEach((n,i)=>{let r=et(n);e.every(c=>r.includes(c))&&s.push(i)}),s}var Ct=["all","not labelled","untouched","started","labelled","skipped","flagged"],At={labelled:"✓",started:"◐",skipped:"↷",untouched:"·"},$t=28;function Lt(o,t,e){let s=o.map(([i])=>i);return(e.trim()?A(s,e):[...o.keys()]).filter(i=>Mt(o[i],t))}function Mt([,o,t],e){switch(e){case"all":return!0;case"flagged":return t;case"not labelled":return o!=="labelled";default:return o===e}}var $=class{constructor(t){this.annotator=t,this.work=t.work,this.numbers=[],this.at=0;let e=()=>this.moveTo(0),s=Ct.map(i=>a("option",{value:i},i));this.filter=a("select",{"aria-label":"which items",onchange:e},...s),this.query=a("input",{type:"search",placeholder:"words","aria-label":"words of an item",oninput:e,onkeydown:i=>this.onQueryKey(i)}),this.count=a("span",{class:"count"}),this.rows=new v($t,i=>this.row(i),{class:"list","aria-label":"items",onkeydown:i=>this.onKey(i)});let n=[this.filter," ",this.query," ",this.count];this.box=a("div",{class:"panel jump",hidden:!0},...n,this.rows.list)}open(){this.box.hidden=!1,this.draw(),this.moveTo(this.numbers.indexOf(this.work.page.number)),this.rows.list.focus()}learn(t){Object.assign(this.work.entries,t),this.draw()}draw(){if(this.box.hidden)return;let{entries:t}=this.work;this.numbers=Lt(t,this.filter.value,this.query.value),this.count.textContent=`${this.numbers.length} of ${t.length}`,this.rows.draw(this.numbers.length,this.at)}row(t){let e=this.numbers[t],[s,n,i]=this.work.entries[e];return[{class:t===this.at?"row cursor":"row","aria-selected":String(e===this.work.page.number),"aria-label":`${e+1} ${n}${i?" flagged":""} ${s}`,onclick:()=>this.choose(e)},a("span",{class:"n"},`${e+1} ${At[n]}${i?" ⚑":""}`),a("span",{class:"title",dir:"auto"},s)]}onKey(t){let e=X(t);if(t.key==="Enter"&&C(t))this.choose(this.numbers[this.at]);else if(e!==void 0)this.moveTo(this.at+e);else return;t.preventDefault()}onQueryKey(t){t.key==="Escape"||!Z(t)||(t.preventDefault(),this.rows.list.focus())}moveTo(t){this.draw(),this.at=m(t,0,Math.max(0,this.numbers.length-1)),this.rows.reveal(this.at),this.draw()}choose(t){t!==void 0&&(this.box.hidden=!0,this.annotator.goToItem(t))}};var It="To change a key, click it here and press another key. To restore it, click it and press its original key. ↑ ↓ (or k j, ← →) move from sentence to sentence. With Shift, they select several.",Pt=["Tab","Shift","Escape"];function st(o){let t=a("span",{class:"count","aria-live":"polite"}),e=([c,h])=>{h?t.textContent=`${c+1} of ${h}`:t.textContent=r.value?"0 found":""},s=()=>e(o.find(r.value)),r=a("input",{type:"search",placeholder:"words of a passage","aria-label":"search in the texts",oninput:s,onkeydown:c=>{c.isComposing||c.key!=="Enter"||(c.preventDefault(),o.hits.length?e(o.nextHit(c.shiftKey?-1:1)):s())}});return a("div",{class:"panel",hidden:!0},r," ",t)}function nt(o,t){let e=o.help().map(([s,n])=>{let i=s.map(r=>jt(r,n,t));return a("div",{},a("span",{},...i),a("span",{},n))});return a("div",{class:"panel help",hidden:!0},a("p",{},It),...e)}function jt(o,t,e){let s=i=>{i.ctrlKey||i.metaKey||i.altKey||Pt.includes(i.key)||(i.preventDefault(),e(o,i.key))},n={type:"button",class:"act","aria-label":`key of: ${t}`,"aria-keyshortcuts":o,onkeydown:s};return a("button",n,g(o))}function it({name:o,guideline:t}){let e=t.split(`
-`).map(n=>a("p",{dir:"auto"},n));return a("details",{class:"guide",open:!0,hidden:!t},a("summary",{},`guideline: ${o}`),...e)}var Nt=400,Kt=3e3,Bt=1500,j=["move","go","next","done","undo","redo"],Ft=[...j,"skip"],Rt=["n","p","Enter"],_t="not saved yet: the kernel does not answer; it is busy, or gone",ot="the kernel is gone, so nothing more is saved; run the cell again to continue from what was saved";function Dt(o){let t=new Map;for(let s of o)t.set(s,(t.get(s)??0)+1);return[...t].map(([s,n])=>n>1?`${s} × ${n}`:s).join(", ")}var L=class{constructor(t,e,s){this.model=t,this.root=e,this.onseen=s,this.lastId=Math.floor(Math.random()*2**48),this.view=this.lastId,this.unacknowledged=new Map,this.leavingId=null,this.held=[],this.refused=[],this.question=null,this.beforeUnload=n=>{this.isBusy&&n.preventDefault()},addEventListener("beforeunload",this.beforeUnload),this.draw()}draw(){this.now=a("span",{class:"now"}),this.list=a("div",{class:"refused",role:"alert"}),this.saved=a("span",{class:"saved"});let t=a("span",{class:"message",role:"status","aria-live":"polite"},this.list,this.now);this.box=a("div",{class:"foot"},t,this.saved)}send(t,e={}){let s=e.number??this.model.get("page").number;this.lastId+=1;let n=this.lastId;try{this.model.send({...e,number:s,act:t,id:n})}catch(i){this.refuse(t,s,`not saved: the kernel is gone (${i.message}); run the cell again`);return}this.unacknowledged.set(n,{act:t,item:s,time:performance.now()}),Ft.includes(t)&&(this.leavingId=n),this.startClock(),this.paintBusy()}paint({ack:t,message:e,failed:s,saved:n}){this.saved.textContent=n;let i=this.unacknowledged.get(t);if(i&&this.finish(t,i,e,s),this.unacknowledged.size)return!1;this.stopClock(),this.paintBusy();let r=i&&s;return this.say(r?"":e,s),!0}finish(t,e,s,n){let{act:i,item:r}=e;this.unacknowledged.delete(t),n?this.refuse(i,r,s):s||this.forget(c=>Ht(c,e)),t===this.leavingId&&this.finishLeaving(e,s,n)}finishLeaving({act:t,item:e},s,n){this.leavingId=null,(n||s&&!["undo","redo"].includes(t))&&this.drop(e,s),setTimeout(()=>this.goOn())}say(t,e=!1){this.now.textContent=t,this.now.classList.toggle("failed",e)}get isBusy(){return!this.isGone&&this.pendingCount>0}get pendingCount(){return this.unacknowledged.size+this.held.length}close(){this.stopClock(),removeEventListener("beforeunload",this.beforeUnload)}startClock(){this.stopClock(),this.soon=setTimeout(()=>this.say("saving…"),Nt),this.late=setTimeout(()=>this.say(_t,!0),Kt)}stopClock(){clearTimeout(this.soon),clearTimeout(this.late)}paintBusy(){this.root.setAttribute("aria-busy",String(this.isBusy)),this.reportPending()}answer(t){this.question=t,this.reportedCount=null,this.reportPending()}reportPending(){let{question:t,pendingCount:e,view:s}=this;if(!(t===null||e===this.reportedCount||this.isGone)){this.reportedCount=e,e===0&&(this.question=null);try{this.model.send({act:"pending",question:t,pending:e,view:s})}catch{}}}get waiting(){return(this.leavingId!==null||this.held.length>0)&&!this.isGoingOn}whenShown(t,e){this.waiting?this.held.push({name:t,run:e}):e(),this.paintBusy()}goOn(){for(this.isGoingOn=!0;this.held.length&&this.leavingId===null;){let{run:t}=this.held.shift();t()}this.isGoingOn=!1,this.paintBusy()}drop(t,e){let s=this.held.map(({name:i})=>i);this.held=[],s.some(i=>!Rt.includes(i))&&this.refuse(`keys typed ahead, not used: ${s.join(" ")}`,t,e)}gone(){this.leavingId=null,this.isGone=!0,this.drop(this.model.get("page").number,ot),this.say(ot,!0),this.paintBusy()}refuse(t,e,s){this.refused.push({act:t,item:e,text:s,time:performance.now()}),this.paintRefused()}forget(t){this.refused=this.refused.filter(e=>!t(e)),this.paintRefused()}paintRefused(){let t=new Map;for(let{act:s,item:n,text:i}of this.refused){let r=t.get(i)??[];r.push(`item ${n+1} (${s})`),t.set(i,r)}let e=[...t].map(([s,n])=>a("div",{class:"failed"},`${Dt(n)}: ${s}`));e.length&&e.push(a("button",{type:"button",class:"act",onclick:()=>this.dismiss()},"seen")),this.list.replaceChildren(...e)}dismiss(){this.forget(()=>!0),this.onseen()}};function Ht(o,{act:t,item:e,time:s}){let n=j.includes(o.act)===j.includes(t);return o.item===e&&n&&s-o.time>Bt}var Ut=40,qt=8,Gt=0,M=class{constructor(t){this.annotator=t,this.work=t.work,this.uid=`ragnb-${Math.random().toString(36).slice(2)}`}draw(){this.lines={},this.boxes={},this.cursor={},this.hits=[],this.anchor=null,this.dragging=null;let{parts:t}=this.work.page,e=t.filter(({name:r})=>r==="documents"),s=t.filter(({name:r})=>r!=="documents"),n=e.length?[this.box("documents",e,"documents")]:[],i=s.map(r=>this.box(r.name,[r],r.heading));return[n,i]}box(t,e,s){this.lines[t]=[],this.cursor[t]=0;let n={class:`part ${t}`,tabindex:0,role:"listbox","aria-multiselectable":"true","aria-label":s},i=e.map(r=>this.section(t,r));return this.boxes[t]=a("div",n,...i),this.boxes[t]}section(t,{heading:e,sentences:s}){let n=t!=="words"&&s.length>Ut,i=s.map(([l,d])=>this.line(t,l,d)),r=()=>{h.classList.remove("folded"),this.focus()},c=`… ${s.length-qt} more sentences `,h=a("section",{role:"presentation",class:n?"folded":""},e?a("div",{class:"heading"},e,a("span",{class:"chosen"})):null,a("div",{class:"text",role:"presentation",dir:"auto"},...i),a("button",{type:"button",class:"more",onclick:r},c,g("o")));return h}line(t,e,s){let n=a("sup",{class:"badges",dir:"ltr"}),i={part:t,place:this.lines[t].length,key:e,text:s,badges:n},c=this.work.page.keyed.includes(t)?[a("small",{class:"key",dir:"ltr"},`[${e}]`)," "]:[],h={class:"sentence",role:"option",dir:t==="words"?null:"auto",id:`${this.uid}-${t}-${i.place}`,onmousedown:l=>this.onPress(l,i),onmouseenter:()=>this.onDrag(i),onclick:()=>this.select(i)};return i.node=a("span",h,...c,a("span",{class:"words"},s),n),this.lines[t].push(i),i.node}unfold(t=this.here){t?.node.closest("section").classList.remove("folded")}paint(){let{fields:t}=this.work.task,e=t.filter(({kind:r})=>r==="sentences").map(r=>this.mark(r)),s=new Set(this.anchor===null?[]:this.picked()),n=new Set(this.hits);for(let[r,c]of Object.entries(this.lines)){let h=e.filter(({field:l})=>l.of===r);for(let l of c)this.paintLine(l,h,s.has(l),n.has(l));this.paintCounts(r)}let{here:i}=this;i&&this.boxes[i.part].setAttribute("aria-activedescendant",i.node.id)}paintCounts(t){for(let e of this.boxes[t].querySelectorAll(".chosen")){let s=e.closest("section").querySelectorAll(".on, .held");e.textContent=s.length?` · ${s.length} marked`:""}}mark(t){let e=this.work.placeOf(t),{value:s,guess:n}=this.work.labelAt(e);return{field:t,place:e,keys:new Set(s??n??[]),isSuggested:n!==void 0}}paintLine(t,e,s,n){let{part:i,key:r,place:c}=t,{task:h,field:l,sentence:d}=this.work,u=e.filter(({keys:f})=>f.has(r)),p=u.some(({field:f})=>f.name===l.name),b=i==="words"?this.lines[i][c+1]:void 0,k=u.filter(({keys:f})=>!b||!f.has(b.key));t.badges.textContent=this.badges(t,e,k).join(" "),t.node.setAttribute("aria-selected",p);let I={on:p,held:u.length>0&&!p,guess:u.some(({isSuggested:f})=>f),picked:s,current:i===h.unit&&r===d,hit:n,cursor:t===this.here};for(let[f,ct]of Object.entries(I))t.node.classList.toggle(f,ct)}badges(t,e,s){return[...s.map(({field:i,isSuggested:r})=>rt(i.key.toUpperCase(),r)),...this.votes(t,e),...this.verdicts(t)]}votes({key:t},e){let s=[];for(let{field:n,place:i}of e){let r=this.work.votes(i,t);r.length&&s.push(`${n.key}:${r.join("+")}`)}return s}verdicts({part:t,key:e}){let{task:s}=this.work;return t!==s.unit?[]:s.fields.filter(({each:i,kind:r})=>i&&r==="choice").map(i=>{let{value:r,guess:c}=this.work.labelAt([i.name,e]),h=r??c,l=i.options.find(d=>d.value===h);return rt(l?l.sign:String(h??"…"),c!==void 0)})}get part(){let t=this.labelledPart;return this.lines[t]?.length?t:Object.keys(this.lines).find(e=>this.lines[e].length)}get labelledPart(){let{kind:t,of:e,each:s}=this.work.field;return t==="sentences"?e:s?this.work.task.unit:"documents"}get here(){return this.lines[this.part]?.[this.cursor[this.part]]}focus(){(this.boxes[this.part]??this.annotator.root).focus({preventScroll:!0})}goTo(t){this.cursor[t.part]=t.place,t.node.scrollIntoView({block:"nearest"})}follow(){let{task:t,sentence:e}=this.work;if(this.part!==t.unit)return;let s=this.lines[this.part].find(({key:n})=>n===e);s&&this.goTo(s)}move(t,e,s){let{part:n,here:i}=this,r=(this.lines[n]??[]).filter(u=>u.node.checkVisibility());if(!r.length)return;let h=s&&getComputedStyle(i.node).direction==="rtl"?-t:t;e?this.anchor??=i.place:this.anchor=null;let l=m(r.indexOf(i)+h,0,r.length-1),d=r[l];this.goTo(d),this.paint(),this.focus(),this.select(d)}select({part:t,key:e}){t===this.work.task.unit&&this.work.page.each.length>0&&!this.work.chooses(t)&&this.annotator.go(()=>this.work.goToSentence(e))}picked(){let{of:t}=this.work.field,e=this.work.chooses(t)?this.lines[t]??[]:[],s=this.cursor[t],n=this.anchor??s,i=Math.min(n,s),r=Math.max(n,s);return e.slice(i,r+1).filter(c=>c.node.checkVisibility())}take(t=this.anchor){let{field:e}=this.work,s=this.picked().map(({key:i})=>i);if(this.anchor=null,s.length<=1)return{keys:s,on:null};let n=this.lines[e.of][t];return{keys:s,on:!this.mark(e).keys.has(n.key)}}onPress(t,{part:e,place:s}){let n=t.altKey;t.button!==Gt||n||(this.work.chooses(e)&&(t.preventDefault(),this.dragging=e,this.anchor=t.shiftKey?this.cursor[e]:s,document.addEventListener("mouseup",()=>this.onRelease(s),{once:!0})),this.cursor[e]=s,this.boxes[e].focus({preventScroll:!0}),this.paint())}onDrag({part:t,place:e}){this.dragging===t&&(this.cursor[t]=e,this.paint())}onRelease(t){this.dragging&&this.annotator.toggle(t),this.dragging=null}find(t){let e=Object.values(this.lines).flat(),s=e.map(({text:n})=>n);this.hits=A(s,t).map(n=>e[n]);for(let n of this.hits)this.unfold(n);return this.hitAt=-1,this.nextHit(1)}nextHit(t){let e=this.hits.length;return e&&(this.hitAt=(this.hitAt+t+e)%e,this.goTo(this.hits[this.hitAt])),this.paint(),[this.hitAt,e]}};function rt(o,t){return t?`${o}?`:o}var Wt=["Shift","Control","Alt","AltGraph","Meta","CapsLock"],at=["INPUT","TEXTAREA"],Vt=90,Yt=90;function Jt(o){if(o<Vt)return`about ${Math.max(1,Math.round(o))} s left`;let t=Math.round(o/60);return t<Yt?`about ${t} min left`:`about ${(t/60).toFixed(1)} h left`}var N=class{constructor(t,e){this.model=t,this.work=new x(t),this.keys=new E(this.work.task),this.isSeeking=!1,this.drawRoot(),this.saving=new L(t,this.root,()=>this.focus()),this.sentences=new M(this),this.fields=new S(this),this.search=st(this.sentences),this.items=new $(this),this.help=nt(this.keys,(s,n)=>this.changeKey(s,n)),this.drawFrame(),e.append(this.root),this.disconnect=K(t,{"change:state":()=>this.onState(),"change:jump":()=>this.items.draw(),"msg:custom":s=>this.onMessage(s),comm_live_update:()=>this.saving.gone()}),this.paint(),this.askForFocus()}close(){this.disconnect(),this.saving.close()}onState(){this.keepFocus(()=>{this.paint(),this.items.learn(this.work.state.entries)})}onMessage({kind:t,question:e}){t==="focus"?this.takeFocus():t==="pending"&&this.saving.answer(e)}drawRoot(){let t=e=>e.stopPropagation();this.root=a("div",{class:"ragnb-annotator",role:"region","aria-label":`annotator: ${this.work.task.name}`,tabindex:-1,"data-lm-suppress-shortcuts":"true",onkeydown:e=>this.onKey(e),onkeyup:t,onkeypress:t})}drawFrame(){this.bar=a("progress",{"aria-label":"labelled"}),this.count=a("span",{class:"count"}),this.buttons={};for(let[e,s,n,i]of Q)this.buttons[e]=this.button(e,s,n,i);this.body=a("div",{class:"body"}),this.end=a("div",{class:"panel end",hidden:!0});let t={class:"buttons",role:"toolbar","aria-label":"actions"};this.root.append(a("div",{class:"head"},this.bar,this.count),a("div",t,...Object.values(this.buttons)),it(this.work.task),this.help,this.items.box,this.search,this.end,this.body,this.saving.box)}button(t,e,s,n=e){return a("button",{type:"button",class:"act",title:n,"aria-label":n,"aria-keyshortcuts":s,onclick:()=>{this.focus(),this.saving.whenShown(e,()=>this.act({act:t}))}},e," ",g(s))}drawPage(){this.page=this.work.page,this.work.begin();let t=this.conversation(),[e,s]=this.sentences.draw(),n=a("div",{class:e.length?"columns":""},a("div",{class:"column"},...e),a("div",{class:"column side"},...s,...this.fields.draw()));this.body.replaceChildren(t,this.question(),n),t.scrollTop=t.scrollHeight}conversation(){let{history:t}=this.page,e=t.length===1?"message":"messages",s=`earlier in the conversation: ${t.length} ${e}`,n=t.map(([r,c])=>a("div",{class:"turn",dir:"auto"},a("b",{},r)," ",a("span",{},c))),i={class:"history",open:!0,hidden:!t.length};return a("details",i,a("summary",{},s),...n)}question(){let{number:t,question:e,references:s}=this.page,n=a("span",{dir:"ltr"},`${t+1}.`),i=s.map((c,h)=>a("div",{class:"reference"},a("span",{class:"lead",dir:"ltr"},h===0?"reference:":"and")," ",a("span",{dir:"auto"},c))),r=a("div",{class:"question"},n," ",a("b",{},e));return a("div",{dir:"auto"},r,...i)}paint(){this.page!==this.work.page&&this.drawPage(),this.saving.paint(this.work.state)&&(this.isSeeking&&this.work.seek(),this.isSeeking=!1,this.work.confirm()),this.paintFrame(),this.paintEnd(),this.paintLabels()}paintEnd(){let{end:t,ack:e,message:s}=this.work.state,{finish:n}=this.model;if(this.end.hidden=!t,t){let c=t.code?[a("pre",{},t.code)]:[];this.end.replaceChildren(a("b",{},t.text),...c)}if(!n)return;(t?this.end:n.home).append(n.button),t&&e&&s===D&&setTimeout(()=>n.button.focus())}paintLabels(){this.sentences.paint(),this.fields.paint(),this.keys.write(this.root)}paintFrame(){let{page:t,state:e}=this.work,{progress:s}=e;this.count.textContent=this.progressText(),this.bar.max=s.items,this.bar.value=s.labelled;let n={undo:e.can_undo,redo:e.can_redo,previous:t.number>0,next:t.number<s.items-1};for(let[r,c]of Object.entries(n))this.buttons[r].disabled=!c;let i={flag:e.flag,skip:e.status==="skipped",memo:e.note!=="",auto:this.keys.goesOn};for(let[r,c]of Object.entries(i))this.buttons[r].setAttribute("aria-pressed",c);this.root.dataset.status=e.status}progressText(){let{progress:t}=this.work.state,e=[`${t.labelled} of ${t.items} labelled`];for(let s of["started","skipped","flagged"])t[s]&&e.push(`${t[s]} ${s}`);return t.seconds_left&&e.push(Jt(t.seconds_left)),e.join(" · ")}onKey(t){let{tagName:e}=t.target,s=e==="BUTTON"&&[" ","Enter"].includes(t.key);t.defaultPrevented?t.stopPropagation():at.includes(e)||e==="SELECT"?this.onTyping(t):s||e==="SUMMARY"?t.stopPropagation():this.onCommand(t)}onTyping(t){t.stopPropagation();let e=t.key==="Enter"&&(t.ctrlKey||t.metaKey),s=t.key==="Escape";t.isComposing||!(e||s)||(t.preventDefault(),e?this.focus():this.leave())}onCommand(t){let e=this.keys.act(t),s=(t.ctrlKey||t.metaKey)&&t.key.length===1;if(!e&&(s||t.key==="Tab"))return;t.stopPropagation();let n=this.saving.waiting&&!Wt.includes(t.key);!e&&!n||(t.preventDefault(),n?this.saving.whenShown(t.key,()=>this.replay(t)):(!t.repeat||e.act==="move")&&this.act(e))}replay(t){let s=this.root.contains(document.activeElement)?document.activeElement:this.root;s.dispatchEvent(new KeyboardEvent("keydown",t))&&at.includes(s.tagName)&&F(t)}act({act:t,step:e,extend:s,sideways:n,number:i,name:r}){switch(t){case"move":return this.sentences.move(e,s,n);case"option":return this.choose(i);case"field":return this.goToField(r);case"toggle":return this.toggle();case"empty":return this.give([]);case"clear":return this.give(null);case"next":return this.send("move",{step:1});case"previous":return this.send("move",{step:-1});case"done":return this.finishItem();case"tag":return this.fields.tags.focus();case"memo":return this.fields.showNote(!0);case"jump":return this.showItems();case"auto":return this.changeAuto();case"search":return this.showSearch();case"help":return this.showHelp();case"fold":return this.unfold();case"sentence on":return this.go(()=>this.work.goToSentenceBy(1));case"sentence back":return this.go(()=>this.work.goToSentenceBy(-1));case"leave":return this.leave();default:return this.send(t)}}goToField(t){this.go(()=>this.work.goToField(t)),this.work.field.kind==="text"&&this.fields.write(t)}finishItem(){this.isSeeking=!0,this.send("done")}showItems(){this.items.box.hidden?this.items.open():this.leave()}changeAuto(){this.keys.keep(!this.keys.goesOn),this.paintFrame()}showSearch(){this.search.hidden=!1,this.search.firstChild.select()}showHelp(){this.help.hidden=!this.help.hidden}unfold(){this.sentences.unfold(),this.focus()}changeKey(t,e){this.keys.change(t,e)?this.keys.write(this.root):this.saving.say(`${e} already has a meaning, or is not a single character`,!0)}send(t,e){this.saving.send(t,e)}sendHere(t,e){let[s,n]=this.work.place;this.send(t,{field:s,sentence:n,...e})}toggle(t){let{kind:e,label:s}=this.work.field;e==="sentences"?this.sendHere("toggle",this.sentences.take(t)):this.saving.say(`${s}: choose with the digits, or press a field's letter`)}choose(t){let{field:e}=this.work,s=this.work.optionsOf(e)[t];s&&(y(e)?this.sendHere("toggle",{keys:[s.value]}):this.give(s.value))}give(t){let{field:e}=this.work;if(Array.isArray(t)&&!y(e)){this.saving.say(`${e.label} needs one of its options`);return}if(this.sendHere("label",{value:t}),t===null)return;this.go(()=>this.work.goOn())&&this.keys.goesOn&&this.send("next")}go(t){let e=t();return this.sentences.anchor=null,this.sentences.follow(),this.paintLabels(),e}goToItem(t){this.saving.whenShown("list",()=>this.send("go",{to:t})),this.focus()}leave(){for(let t of[this.search,this.help,this.items.box])t.hidden=!0;this.sentences.hits=[],this.sentences.anchor=null,this.sentences.paint(),this.focus(),this.fields.showNote(!1)}askForFocus(){this.focusBefore=document.activeElement;try{this.model.send({act:"shown"})}catch{}}takeFocus(){let t=document.activeElement,e=t?.value||t?.isContentEditable&&t.textContent;t===this.focusBefore&&!e&&this.focus()}focus(){this.sentences.focus()}keepFocus(t){let e=this.root.contains(document.activeElement);t();let s=document.activeElement,n=!this.root.contains(s)||s.disabled;e&&n&&this.focus()}};function zt({model:o,el:t}){let e=new N(o,t);return()=>e.close()}var je={render:zt};export{je as default};
+// Made by `make js` from tools/js/src/annotator.mjs: change it there.
+// src/dom.mjs
+var TYPING_PAUSE = 700;
+function node(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    addAttribute(element, key, value);
+  }
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+function addAttribute(element, key, value) {
+  const isAbsent = value === false || value === null || value === void 0;
+  if (key === "class") {
+    element.className = value;
+  } else if (key.startsWith("on")) {
+    element.addEventListener(key.slice("on".length), value);
+  } else if (!isAbsent) {
+    element.setAttribute(key, value === true ? "" : value);
+  }
+}
+function connect(model, handlers) {
+  for (const [event, handler] of Object.entries(handlers)) {
+    model.on(event, handler);
+  }
+  return () => {
+    for (const [event, handler] of Object.entries(handlers)) {
+      model.off(event, handler);
+    }
+  };
+}
+function kbd(key) {
+  return node("kbd", { "aria-hidden": "true", "data-key": key }, key);
+}
+function whenTyped(input, currentItem, send) {
+  let unsent = null;
+  let timer;
+  const sendNow = () => {
+    clearTimeout(timer);
+    if (unsent) {
+      send(unsent.text, unsent.item);
+    }
+    unsent = null;
+  };
+  input.addEventListener("input", () => {
+    unsent = { text: input.value, item: currentItem() };
+    addEventListener("pagehide", sendNow, { once: true });
+    document.addEventListener("visibilitychange", sendNow, { once: true });
+    clearTimeout(timer);
+    timer = setTimeout(sendNow, TYPING_PAUSE);
+  });
+  input.addEventListener("change", sendNow);
+  input.addEventListener("blur", sendNow);
+}
+function typeInto({ key, ctrlKey, metaKey, altKey }) {
+  if (ctrlKey || metaKey || altKey) {
+    return;
+  }
+  if (key === "Backspace") {
+    document.execCommand("delete");
+  } else if (key === "Enter") {
+    document.execCommand("insertText", false, "\n");
+  } else if (key.length === 1) {
+    document.execCommand("insertText", false, key);
+  }
+}
+
+// src/list.mjs
+var UNKNOWN_HEIGHT = 480;
+var SPARE_ROWS = 6;
+function clamp(value, low, high) {
+  return Math.max(low, Math.min(high, value));
+}
+function windowOf(scrollTop, height, rowHeight, count, spare) {
+  const top = Math.max(0, scrollTop);
+  const first = Math.floor(top / rowHeight) - spare;
+  const last = Math.ceil((top + height) / rowHeight) + spare;
+  return [clamp(first, 0, count), clamp(last, 0, count)];
+}
+function revealed(position, scrollTop, height, rowHeight) {
+  const rowTop = position * rowHeight;
+  const lowest = rowTop + rowHeight - height;
+  const next = Math.min(rowTop, Math.max(scrollTop, lowest));
+  return Math.max(0, next);
+}
+var listCount = 0;
+var VirtualList = class {
+  /**
+   * @param {number} rowHeight in pixels
+   * @param {function(number): Array} rowAt attributes and children of the row at a position
+   * @param {object} attributes of the list
+   */
+  constructor(rowHeight, rowAt, attributes) {
+    listCount += 1;
+    this.uid = `ragnb-list-${listCount}`;
+    this.rowHeight = rowHeight;
+    this.rowAt = rowAt;
+    this.count = 0;
+    this.sheet = node("div", { class: "sheet", role: "presentation" });
+    const onscroll = () => this.draw();
+    this.list = node("div", { role: "listbox", tabindex: 0, onscroll, ...attributes }, this.sheet);
+  }
+  get height() {
+    return this.list.clientHeight || UNKNOWN_HEIGHT;
+  }
+  // The visible rows, with spare rows on either side.
+  window(spare) {
+    return windowOf(this.list.scrollTop, this.height, this.rowHeight, this.count, spare);
+  }
+  draw(count = this.count, current = this.current) {
+    this.count = count;
+    this.current = current;
+    this.sheet.style.height = `${count * this.rowHeight}px`;
+    const isHidden = this.list.isConnected && !this.list.clientHeight;
+    if (isHidden) {
+      return;
+    }
+    const [first, last] = this.window(SPARE_ROWS);
+    const options = [];
+    for (let position = first; position < last; position += 1) {
+      options.push(this.option(position));
+    }
+    this.sheet.replaceChildren(...options);
+    this.list.setAttribute("aria-activedescendant", `${this.uid}-${current}`);
+    this.ondrawn?.();
+  }
+  option(position) {
+    const [rowAttributes, ...children] = this.rowAt(position);
+    const attributes = {
+      role: "option",
+      id: `${this.uid}-${position}`,
+      "aria-setsize": this.count,
+      "aria-posinset": position + 1,
+      ...rowAttributes
+    };
+    const option = node("div", attributes, ...children);
+    option.style.top = `${position * this.rowHeight}px`;
+    return option;
+  }
+  reveal(position) {
+    this.list.scrollTop = revealed(position, this.list.scrollTop, this.height, this.rowHeight);
+  }
+};
+
+// src/work.mjs
+var ALL_DONE = "all items are labelled or skipped";
+function isList({ kind }) {
+  return kind === "sentences" || kind === "tags";
+}
+function isSamePlace([field, sentence], [otherField, otherSentence]) {
+  return field === otherField && sentence === otherSentence;
+}
+function includesPlace(places, place) {
+  return places.some((candidate) => isSamePlace(candidate, place));
+}
+function nextPlace(missing, places, place) {
+  const index = places.findIndex((candidate) => isSamePlace(candidate, place));
+  const following = [...places.slice(index + 1), ...places.slice(0, index + 1)];
+  return following.find((candidate) => includesPlace(missing, candidate)) ?? null;
+}
+function valueAt(values, [field, sentence]) {
+  const valueOfField = ownValue(values, field);
+  const isOfWholeItem = sentence === null || valueOfField === void 0;
+  return isOfWholeItem ? valueOfField : ownValue(valueOfField, sentence);
+}
+function ownValue(object, name) {
+  return Object.hasOwn(object, name) ? object[name] : void 0;
+}
+var Work = class {
+  constructor(model) {
+    this.model = model;
+  }
+  get task() {
+    return this.model.get("task");
+  }
+  get page() {
+    return this.model.get("page");
+  }
+  get state() {
+    return this.model.get("state");
+  }
+  get entries() {
+    return this.model.get("jump");
+  }
+  // ---- what was labelled -----------------------------------------------------------------------------------------
+  // The place of a field, at the present sentence of the response if it is asked of each.
+  placeOf(field) {
+    return [field.name, field.each ? this.sentence : null];
+  }
+  // Value of a place, undefined where untouched, and what is suggested there.
+  labelAt(place) {
+    const value = valueAt(this.state.values, place);
+    if (value !== void 0) {
+      return { value, guess: void 0 };
+    }
+    return { value, guess: valueAt(this.state.suggested, place) };
+  }
+  // Names of the other annotators who gave a place this value, or whose list of sentences contains it.
+  votes(place, value) {
+    const voters = this.state.others.filter(({ values }) => {
+      const vote = valueAt(values, place);
+      return Array.isArray(vote) ? vote.includes(value) : vote === value;
+    });
+    return voters.map(({ name }) => name);
+  }
+  // The tags of the codebook are the options of a field of tags.
+  optionsOf(field) {
+    if (field.kind === "tags") {
+      return this.state.codebook.map(([value, label, definition]) => ({ value, label, definition }));
+    }
+    return this.page.options[field.name] || field.options;
+  }
+  // ---- where the annotator is ------------------------------------------------------------------------------------
+  get field() {
+    const [name] = this.place;
+    return this.fieldOf(name);
+  }
+  fieldOf(name) {
+    return this.task.fields.find((field) => field.name === name);
+  }
+  // Whether sentences of a part are what is chosen now.
+  chooses(part) {
+    return this.field.kind === "sentences" && this.field.of === part;
+  }
+  begin() {
+    this.unconfirmed = [];
+    this.sentence = this.page.each[0] ?? null;
+    this.seek();
+  }
+  // The kernel has acknowledged all values.
+  confirm() {
+    this.unconfirmed = [];
+  }
+  // To the first place that is missing.
+  seek() {
+    this.goTo(this.state.missing[0] || this.page.places[0]);
+  }
+  goTo(place) {
+    const [, sentence] = place;
+    this.place = place;
+    if (sentence !== null) {
+      this.sentence = sentence;
+    }
+  }
+  // To the next place that is still missing when this one is done; whether it was the last one that was missing.
+  goOn() {
+    const hadMissing = this.stillMissing.length > 0;
+    this.unconfirmed.push(this.place);
+    const next = nextPlace(this.stillMissing, this.page.places, this.place);
+    this.goTo(next ?? this.place);
+    return hadMissing && this.stillMissing.length === 0;
+  }
+  get stillMissing() {
+    return this.state.missing.filter((place) => !includesPlace(this.unconfirmed, place));
+  }
+  goToField(name) {
+    this.goTo(this.placeOf(this.fieldOf(name)));
+  }
+  // To a sentence of the response, and a field that is asked of it.
+  goToSentence(sentence) {
+    const field = this.field.each ? this.field : this.task.fields.find(({ each }) => each);
+    this.goTo([field.name, sentence]);
+  }
+  goToSentenceBy(step) {
+    const keys = this.page.each;
+    if (!keys.length) {
+      return;
+    }
+    const position = clamp(keys.indexOf(this.sentence) + step, 0, keys.length - 1);
+    this.goToSentence(keys[position]);
+  }
+};
+
+// src/contradictions.mjs
+function contradictionsOf(task, values, keys) {
+  const messages = [];
+  for (const contradiction of task.contradictions) {
+    for (const sentence of contradictorySentences(contradiction, task, values, keys)) {
+      messages.push(contradiction.message.replaceAll("{}", () => sentence));
+    }
+  }
+  return [...new Set(messages)];
+}
+function contradictorySentences(contradiction, task, values, keys) {
+  const { labels, some, every, chosen, not_chosen: notChosen } = contradiction;
+  if (chosen) {
+    return sentencesChosenOnce(values, chosen, notChosen);
+  }
+  if (!someSentenceHas(some, values, keys) || !everySentenceHas(every, values, keys)) {
+    return [];
+  }
+  const fields = task.fields.filter(({ name }) => Object.hasOwn(labels, name));
+  const sentences = fields.some(({ each }) => each) ? keys : [""];
+  return sentences.filter(
+    (sentence) => fields.every(({ name, each }) => {
+      const value = valueAt(values, [name, each ? sentence : null]);
+      return isOneOf(value, labels[name]);
+    })
+  );
+}
+function sentencesChosenOnce(values, chosen, notChosen) {
+  const sentences = valueAt(values, [chosen, null]) ?? [];
+  const otherSentences = valueAt(values, [notChosen, null]) ?? sentences;
+  return sentences.filter((sentence) => !otherSentences.includes(sentence));
+}
+function completeLabels(name, values, keys) {
+  const labels = keys.map((key) => valueAt(values, [name, key]));
+  return labels.includes(void 0) ? [] : labels;
+}
+function someSentenceHas(labelsByField, values, keys) {
+  return Object.entries(labelsByField).every(([name, labels]) => {
+    const complete = completeLabels(name, values, keys);
+    return complete.some((value) => isOneOf(value, labels));
+  });
+}
+function everySentenceHas(labelsByField, values, keys) {
+  return Object.entries(labelsByField).every(([name, labels]) => {
+    const complete = completeLabels(name, values, keys);
+    return complete.length > 0 && complete.every((value) => isOneOf(value, labels));
+  });
+}
+function isOneOf(value, labels) {
+  if (value === void 0) {
+    return false;
+  }
+  if (labels === "some") {
+    return value.length > 0;
+  }
+  return labels === "none" ? value.length === 0 : labels.includes(value);
+}
+
+// src/tag_box.mjs
+var TagBox = class {
+  constructor(annotator) {
+    this.annotator = annotator;
+    this.work = annotator.work;
+    this.field = this.work.task.fields.find(({ kind }) => kind === "tags");
+    this.rows = /* @__PURE__ */ new Map();
+    this.draw();
+  }
+  draw() {
+    this.choices = node("datalist", { id: `tags-${Math.random().toString(36).slice(2)}` });
+    this.input = node("input", {
+      type: "text",
+      dir: "auto",
+      autocomplete: "off",
+      placeholder: "write a tag",
+      "aria-label": "write a tag; Enter gives it to the item",
+      list: this.choices.id,
+      onkeydown: (event) => this.onKey(event)
+    });
+    const add = node("button", { type: "button", class: "act", onclick: () => this.give() }, "add tag");
+    this.summary = node("summary", {});
+    this.table = node("div", { class: "codebook" });
+    this.panel = node("details", { class: "tags" }, this.summary, this.table);
+    this.box = node("div", { class: "tagbox", hidden: !this.field }, this.input, " ", add, this.choices, this.panel);
+  }
+  focus() {
+    this.input.focus();
+  }
+  // While Chinese or Japanese is typed, Enter belongs to the input method.
+  onKey(event) {
+    if (event.key !== "Enter" || event.isComposing) {
+      return;
+    }
+    event.preventDefault();
+    this.give();
+  }
+  // Gives the item the tag in the box. The box keeps the focus, so that several tags can follow.
+  give() {
+    const name = this.input.value.trim();
+    if (!name) {
+      return;
+    }
+    this.annotator.send("tag", { field: this.field.name, name });
+    this.input.value = "";
+    this.input.focus();
+  }
+  paint() {
+    if (!this.field) {
+      return;
+    }
+    const { codebook } = this.work.state;
+    const uses = codebook.map(([, name]) => node("option", { value: name }));
+    this.choices.replaceChildren(...uses);
+    this.summary.textContent = `codebook: ${codebook.length} ${codebook.length === 1 ? "tag" : "tags"}`;
+    const ids = codebook.map(([id]) => id);
+    if (JSON.stringify(ids) !== JSON.stringify([...this.rows.keys()])) {
+      this.drawRows(codebook);
+    }
+    for (const [id, name, definition, count] of codebook) {
+      this.paintRow(this.rows.get(id), { id, name, definition, count }, codebook);
+    }
+  }
+  drawRows(codebook) {
+    this.rows = new Map(codebook.map(([id]) => [id, this.row(id)]));
+    this.table.replaceChildren(...[...this.rows.values()].map(({ box }) => box));
+  }
+  row(id) {
+    const send = (change, content) => this.annotator.send("codebook", { change, tag: id, ...content });
+    const name = node("input", {
+      type: "text",
+      dir: "auto",
+      "aria-label": "name of the tag",
+      onchange: () => send("rename", { name: name.value })
+    });
+    const definition = node("textarea", {
+      rows: 1,
+      dir: "auto",
+      "aria-label": "definition of the tag",
+      placeholder: "definition: what counts, what does not",
+      onchange: () => send("define", { definition: definition.value })
+    });
+    const into = node("select", { "aria-label": "merge the tag into", onchange: () => send("merge", { into: into.value }) });
+    const count = node("span", { class: "count" });
+    return { box: node("div", { class: "tag" }, name, count, into, definition), name, definition, into, count };
+  }
+  // What somebody is writing in stays as it is.
+  paintRow({ name, definition, into, count }, tag, codebook) {
+    const isFree = (input) => document.activeElement !== input;
+    if (isFree(name)) {
+      name.value = tag.name;
+    }
+    if (isFree(definition)) {
+      definition.value = tag.definition;
+    }
+    count.textContent = `${tag.count} ${tag.count === 1 ? "item" : "items"}`;
+    const others = codebook.filter(([id]) => id !== tag.id).map(([id, label]) => node("option", { value: id }, label));
+    into.replaceChildren(node("option", { value: "" }, "merge into …"), ...others);
+    into.value = "";
+  }
+};
+
+// src/fields.mjs
+var MOST_DIGITS = 9;
+var Fields = class {
+  constructor(annotator) {
+    this.annotator = annotator;
+    this.work = annotator.work;
+    this.accept = annotator.button("accept", "accept all", "a");
+    this.tags = new TagBox(annotator);
+  }
+  draw() {
+    this.suggested = node("div", { class: "suggested" });
+    this.box = node("div", { class: "fields", role: "group", "aria-label": "labels" });
+    this.warnings = node("div", { class: "warnings", role: "status" });
+    return [this.suggested, this.box, this.tags.box, this.warnings];
+  }
+  paint() {
+    this.paintSuggested();
+    this.paintWarnings();
+    this.paintRows();
+    this.tags.paint();
+  }
+  paintSuggested() {
+    const { suggested, suggested_by: suggestedBy } = this.work.state;
+    if (!Object.keys(suggested).length) {
+      this.suggested.replaceChildren();
+      return;
+    }
+    const offer = node("span", {}, `suggested by ${suggestedBy}, saved only when accepted`);
+    this.suggested.replaceChildren(offer, this.accept);
+  }
+  paintWarnings() {
+    const { task, page, state } = this.work;
+    const messages = contradictionsOf(task, state.values, page.each);
+    const lines = messages.map((message) => node("div", {}, `⚠ ${message}`));
+    this.warnings.replaceChildren(...lines);
+  }
+  paintRows() {
+    const { task, sentence } = this.work;
+    const fields = task.fields.filter((field) => !field.each || sentence !== null);
+    const rows = fields.map((field) => this.row(field));
+    rows.push(this.note());
+    const typingRow = this.box.querySelector(".field:has(textarea:focus)");
+    if (!typingRow) {
+      this.box.replaceChildren(...rows);
+      return;
+    }
+    rows.forEach((row, position) => {
+      const present = this.box.children[position];
+      if (present !== typingRow) {
+        present.replaceWith(row);
+      }
+    });
+  }
+  row(field) {
+    const place = this.work.placeOf(field);
+    const { value, guess } = this.work.labelAt(place);
+    const isActive = this.work.field === field;
+    const classes = ["field"];
+    if (isActive) {
+      classes.push("active");
+    }
+    if (value === void 0) {
+      classes.push("untouched");
+    }
+    const control = field.kind === "text" ? this.freeText(field, place) : this.options(field, place, isActive);
+    return node(
+      "div",
+      { class: classes.join(" "), "data-field": field.name },
+      this.name(field, place, isActive),
+      node("span", { class: "value" }, summaryOf(field, value, guess)),
+      control
+    );
+  }
+  // The button that makes a field the active one.
+  name(field, place, isActive) {
+    const label = field.each ? `${field.label} [${this.work.sentence}]` : field.label;
+    const attributes = {
+      type: "button",
+      class: "name",
+      "aria-pressed": String(isActive),
+      "aria-keyshortcuts": field.key,
+      onclick: () => this.press(place)
+    };
+    return node("button", attributes, kbd(field.key), " ", label);
+  }
+  freeText(field, place) {
+    const { value, guess } = this.work.labelAt(place);
+    const [, sentence] = place;
+    const send = (text, number) => {
+      this.annotator.send("label", { field: field.name, sentence, value: text || null, number });
+    };
+    return this.textarea(field.label, value ?? guess ?? "", send);
+  }
+  options(field, place, isActive) {
+    const { value, guess } = this.work.labelAt(place);
+    const current = value ?? guess;
+    const isSet = isList(field);
+    const isSuggested = value === void 0;
+    const buttons = this.work.optionsOf(field).map((option, position) => {
+      const isChosen = isSet ? Boolean(current?.includes(option.value)) : current === option.value;
+      const voters = this.work.votes(place, option.value).join("+");
+      const attributes = {
+        class: optionClass(isChosen, isSuggested),
+        role: isSet ? "checkbox" : "radio",
+        "aria-checked": String(isChosen),
+        "data-value": JSON.stringify(option.value),
+        title: option.definition || null,
+        onclick: this.whenPressed(place, () => this.annotator.choose(position))
+      };
+      const key = isActive && position < MOST_DIGITS ? String(position + 1) : null;
+      return optionButton(attributes, key, node("bdi", {}, option.label), voters ? node("sup", {}, voters) : null);
+    });
+    if (isSet) {
+      const attributes = {
+        class: optionClass(value?.length === 0, isSuggested),
+        onclick: this.whenPressed(place, () => this.annotator.give([]))
+      };
+      buttons.push(optionButton(attributes, isActive ? "e" : null, "none"));
+    }
+    const role = isSet ? "group" : "radiogroup";
+    return node("span", { class: "options", role, "aria-label": field.label }, ...buttons);
+  }
+  // The second press of a double click does nothing, because another option may be under the mouse by then.
+  whenPressed(place, act) {
+    return ({ detail }) => {
+      if (detail < 2) {
+        this.press(place, act);
+      }
+    };
+  }
+  press(place, act = () => {
+  }) {
+    this.annotator.go(() => this.work.goTo(place));
+    act();
+    this.annotator.focus();
+  }
+  textarea(label, value, send) {
+    const input = node("textarea", { rows: 2, dir: "auto", "aria-label": label, placeholder: label });
+    whenTyped(input, () => this.work.page.number, send);
+    input.value = value;
+    return input;
+  }
+  // Moves the focus to the text of a field.
+  write(name) {
+    const rows = [...this.box.querySelectorAll(".field")];
+    const row = rows.find(({ dataset }) => dataset.field === name);
+    row.querySelector("textarea").focus();
+  }
+  // It is visible if somebody has written a note, or wants to.
+  note() {
+    const { note } = this.work.state;
+    const send = (text, number) => this.annotator.send("note", { text, number });
+    const input = this.textarea("note on this item", note, send);
+    return node("div", { class: "field note", hidden: !note && !this.isNoteOpen }, input);
+  }
+  showNote(isOpen) {
+    this.isNoteOpen = isOpen;
+    this.paint();
+    if (isOpen) {
+      this.box.querySelector(".note textarea").focus();
+    }
+  }
+};
+function optionClass(isChosen, isSuggested) {
+  if (!isChosen) {
+    return "option";
+  }
+  return isSuggested ? "option guess" : "option on";
+}
+function optionButton(attributes, key, ...children) {
+  const lead = key === null ? [] : [kbd(key), " "];
+  return node("button", { type: "button", ...attributes }, ...lead, ...children);
+}
+function summaryOf(field, value, guess) {
+  const current = value ?? guess;
+  const isSuggested = value === void 0;
+  if (current === void 0) {
+    return field.required ? "…" : "optional";
+  }
+  if (!isList(field)) {
+    return isSuggested ? "?" : "✓";
+  }
+  const sentences = sentencesInShort(field, current);
+  return isSuggested ? `${sentences} ?` : sentences;
+}
+function sentencesInShort(field, keys) {
+  if (!keys.length) {
+    return "∅ none";
+  }
+  if (field.kind === "tags") {
+    return String(keys.length);
+  }
+  if (field.of === "words") {
+    return `${keys.length} marked`;
+  }
+  return keys.map((key) => `[${key}]`).join(" ");
+}
+
+// src/keys.mjs
+var MOVES = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 8, PageUp: -8, Home: -Infinity, End: Infinity };
+var MOST_DIGITS2 = 9;
+var SIDEWAYS = { ArrowRight: 1, ArrowLeft: -1 };
+var KEY_NAMES = { " ": "space", Backspace: "⌫", Delete: "Del", Escape: "Esc" };
+var ACTS = [
+  ["toggle", [" ", "x"], "select or deselect the sentence for the active label (or click it, or drag over several)"],
+  ["option", [..."123456789"], "choose an option of the active label"],
+  ["empty", ["e"], "none: the active label applies to no sentence"],
+  ["clear", ["Backspace", "Delete"], "remove the value of the active label"],
+  ["sentence back", ["["], "previous sentence or claim of the response"],
+  ["sentence on", ["]"], "next sentence or claim of the response"],
+  ["previous", ["p"], "previous item", ["‹", "previous item"]],
+  ["next", ["n"], "next item", ["›", "next item"]],
+  ["done", ["Enter"], "go to what is still missing, or else to the next item that is not labelled", ["done, next", "next item that is not labelled"]],
+  ["undo", ["z"], "undo the last action, on any item (or Ctrl+Z)", ["undo"]],
+  ["redo", ["Z"], "redo the last undone action (or Ctrl+Y)", ["redo"]],
+  ["tag", ["+"], "write a tag, which is added to the codebook if it is new"],
+  ["skip", ["."], "skip the item", ["skip"]],
+  ["flag", ["f"], "flag the item", ["flag"]],
+  ["memo", ["m"], "write a note on the item", ["note"]],
+  ["accept", ["a"], "accept the suggestion"],
+  ["search", ["/"], "search the texts; Enter goes to the next match", ["search"]],
+  ["jump", ["g"], "show the list of items", ["list"]],
+  ["auto", ["A"], "go to the next item after the last label, or stay", ["auto", "go to the next item after the last label"]],
+  ["help", ["?"], "show these keys", ["keys"]],
+  ["fold", ["o"], "unfold a long document"],
+  ["leave", ["Escape"], "close the open panel"]
+];
+var BUTTONS = ACTS.filter(([, , , button]) => button).map(([act, keys, , button]) => {
+  const [label, title = label] = button;
+  return [act, label, keys[0], title];
+});
+function isPlain({ key, ctrlKey, metaKey, altKey, shiftKey }) {
+  const hasModifier = ctrlKey || metaKey || altKey;
+  const runsCell = shiftKey && key === "Enter";
+  return !(hasModifier || runsCell);
+}
+function stepOf(event) {
+  const isMove = isPlain(event) && Object.hasOwn(MOVES, event.key);
+  return isMove ? MOVES[event.key] : void 0;
+}
+function leavesSearch(event) {
+  return isPlain(event) && !event.isComposing && ["Escape", "Enter", "ArrowDown"].includes(event.key);
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+var STORAGE_KEY = "ragnb-annotator";
+function storedSettings() {
+  try {
+    return JSON.parse(localStorage.getItem(STORAGE_KEY));
+  } catch {
+    return null;
+  }
+}
+var Keys = class {
+  constructor({ name, fields }) {
+    this.fields = fields;
+    const hasTags = fields.some(({ kind }) => kind === "tags");
+    this.acts = ACTS.filter(([act]) => act !== "tag" || hasTags);
+    const stored = storedSettings();
+    const keysByTask = /* @__PURE__ */ Object.create(null);
+    if (isObject(stored?.keys)) {
+      Object.assign(keysByTask, stored.keys);
+    }
+    if (!isObject(keysByTask[name])) {
+      keysByTask[name] = {};
+    }
+    this.settings = { goesOn: stored?.goesOn !== false, keys: keysByTask };
+    this.replacements = keysByTask[name];
+  }
+  get goesOn() {
+    return this.settings.goesOn;
+  }
+  keep(goesOn = this.goesOn) {
+    this.settings.goesOn = goesOn;
+    try {
+      localStorage.setItem(STORAGE_KEY, JSON.stringify(this.settings));
+    } catch {
+    }
+  }
+  // The key that does what a key of the table does.
+  of(key) {
+    return this.replacements[key] ?? key;
+  }
+  // Lets another key do what one of the table does; false if that key has a meaning. The key of the table brings it back.
+  change(key, other) {
+    const isRestored = other === key;
+    const isUsable = other.length === 1 && !this.act({ key: other });
+    if (!isRestored && !isUsable) {
+      return false;
+    }
+    this.replacements[key] = other;
+    this.keep();
+    return true;
+  }
+  // The key of the table that a pressed key stands for.
+  original(pressed) {
+    const replaced = Object.keys(this.replacements).find((key) => this.of(key) === pressed);
+    return replaced ?? pressed;
+  }
+  // The meaning of a key for the annotator: {act, ...} or null where it has none.
+  act(event) {
+    const { ctrlKey, metaKey, altKey, shiftKey } = event;
+    const key = this.original(event.key);
+    const letter = key.length === 1 ? key.toLowerCase() : key;
+    if (ctrlKey || metaKey) {
+      return commandOf(letter, shiftKey);
+    }
+    if (altKey) {
+      return null;
+    }
+    if (Object.hasOwn(SIDEWAYS, key)) {
+      return { act: "move", step: SIDEWAYS[key], extend: shiftKey, sideways: true };
+    }
+    if (Object.hasOwn(MOVES, key)) {
+      return { act: "move", step: MOVES[key], extend: shiftKey };
+    }
+    const row = this.acts.find(([, keys]) => keys.includes(key));
+    if (row) {
+      const [act] = row;
+      return act === "option" ? { act, number: Number(key) - 1 } : { act };
+    }
+    const field = this.fields.find((candidate) => candidate.key === letter);
+    return field ? { act: "field", name: field.name } : null;
+  }
+  // Rows of the help: keys of the table that can be changed, and what they do.
+  help() {
+    const rows = this.fields.map(({ key, label }) => [[key], `label: ${label}`]);
+    const optionCounts = this.fields.map(({ kind, options }) => kind === "tags" ? MOST_DIGITS2 : options.length);
+    const mostOptions = Math.max(...optionCounts);
+    for (const [act, keys, meaning] of this.acts) {
+      const usedKeys = act === "option" ? keys.slice(0, mostOptions) : keys;
+      rows.push([usedKeys, meaning]);
+    }
+    return rows;
+  }
+  // Writes the keys that were chosen wherever a key is shown.
+  write(root) {
+    for (const element of root.querySelectorAll("kbd[data-key]")) {
+      const key = this.of(element.dataset.key);
+      element.textContent = KEY_NAMES[key] ?? key;
+      element.closest("[aria-keyshortcuts]")?.setAttribute("aria-keyshortcuts", key);
+    }
+  }
+};
+function commandOf(letter, shiftKey) {
+  if (letter === "z") {
+    return { act: shiftKey ? "redo" : "undo" };
+  }
+  return letter === "y" ? { act: "redo" } : null;
+}
+
+// src/search.mjs
+function folded(text) {
+  return text.normalize("NFKC").toLowerCase();
+}
+function wordsOf(query) {
+  return folded(query).split(/\s+/u).filter(Boolean);
+}
+function matchingTexts(texts, query) {
+  const words = wordsOf(query);
+  if (!words.length) {
+    return [];
+  }
+  const numbers = [];
+  texts.forEach((text, number) => {
+    const foldedText = folded(text);
+    if (words.every((word) => foldedText.includes(word))) {
+      numbers.push(number);
+    }
+  });
+  return numbers;
+}
+
+// src/item_list.mjs
+var FILTERS = ["all", "not labelled", "untouched", "started", "labelled", "skipped", "flagged"];
+var GLYPHS = { labelled: "✓", started: "◐", skipped: "↷", untouched: "·" };
+var ROW_HEIGHT = 28;
+function listed(entries, filter, query) {
+  const titles = entries.map(([title]) => title);
+  const numbers = query.trim() ? matchingTexts(titles, query) : [...entries.keys()];
+  return numbers.filter((number) => passes(entries[number], filter));
+}
+function passes([, status, isFlagged], filter) {
+  switch (filter) {
+    case "all":
+      return true;
+    case "flagged":
+      return isFlagged;
+    case "not labelled":
+      return status !== "labelled";
+    default:
+      return status === filter;
+  }
+}
+var ItemList = class {
+  constructor(annotator) {
+    this.annotator = annotator;
+    this.work = annotator.work;
+    this.numbers = [];
+    this.at = 0;
+    const toFirst = () => this.moveTo(0);
+    const filterOptions = FILTERS.map((name) => node("option", { value: name }, name));
+    this.filter = node("select", { "aria-label": "which items", onchange: toFirst }, ...filterOptions);
+    this.query = node("input", {
+      type: "search",
+      placeholder: "words",
+      "aria-label": "words of an item",
+      oninput: toFirst,
+      onkeydown: (event) => this.onQueryKey(event)
+    });
+    this.count = node("span", { class: "count" });
+    this.rows = new VirtualList(ROW_HEIGHT, (position) => this.row(position), {
+      class: "list",
+      "aria-label": "items",
+      onkeydown: (event) => this.onKey(event)
+    });
+    const controls = [this.filter, " ", this.query, " ", this.count];
+    this.box = node("div", { class: "panel jump", hidden: true }, ...controls, this.rows.list);
+  }
+  // With the item on the screen in sight.
+  open() {
+    this.box.hidden = false;
+    this.draw();
+    this.moveTo(this.numbers.indexOf(this.work.page.number));
+    this.rows.list.focus();
+  }
+  // Lines that have changed; the list itself is not sent again.
+  learn(entries) {
+    Object.assign(this.work.entries, entries);
+    this.draw();
+  }
+  draw() {
+    if (this.box.hidden) {
+      return;
+    }
+    const { entries } = this.work;
+    this.numbers = listed(entries, this.filter.value, this.query.value);
+    this.count.textContent = `${this.numbers.length} of ${entries.length}`;
+    this.rows.draw(this.numbers.length, this.at);
+  }
+  row(position) {
+    const number = this.numbers[position];
+    const [title, status, isFlagged] = this.work.entries[number];
+    const attributes = {
+      class: position === this.at ? "row cursor" : "row",
+      "aria-selected": String(number === this.work.page.number),
+      "aria-label": `${number + 1} ${status}${isFlagged ? " flagged" : ""} ${title}`,
+      onclick: () => this.choose(number)
+    };
+    return [
+      attributes,
+      node("span", { class: "n" }, `${number + 1} ${GLYPHS[status]}${isFlagged ? " ⚑" : ""}`),
+      node("span", { class: "title", dir: "auto" }, title)
+    ];
+  }
+  onKey(event) {
+    const step = stepOf(event);
+    if (event.key === "Enter" && isPlain(event)) {
+      this.choose(this.numbers[this.at]);
+    } else if (step !== void 0) {
+      this.moveTo(this.at + step);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+  onQueryKey(event) {
+    if (event.key === "Escape" || !leavesSearch(event)) {
+      return;
+    }
+    event.preventDefault();
+    this.rows.list.focus();
+  }
+  moveTo(position) {
+    this.draw();
+    this.at = clamp(position, 0, Math.max(0, this.numbers.length - 1));
+    this.rows.reveal(this.at);
+    this.draw();
+  }
+  choose(number) {
+    if (number === void 0) {
+      return;
+    }
+    this.box.hidden = true;
+    this.annotator.goToItem(number);
+  }
+};
+
+// src/panels.mjs
+var HELP = "To change a key, click it here and press another key. To restore it, click it and press its original key. ↑ ↓ (or k j, ← →) move from sentence to sentence. With Shift, they select several.";
+var UNCHANGEABLE = ["Tab", "Shift", "Escape"];
+function searchOf(sentences) {
+  const count = node("span", { class: "count", "aria-live": "polite" });
+  const showCount = ([position, total]) => {
+    if (total) {
+      count.textContent = `${position + 1} of ${total}`;
+    } else {
+      count.textContent = input.value ? "0 found" : "";
+    }
+  };
+  const find = () => showCount(sentences.find(input.value));
+  const onkeydown = (event) => {
+    if (event.isComposing || event.key !== "Enter") {
+      return;
+    }
+    event.preventDefault();
+    if (sentences.hits.length) {
+      showCount(sentences.nextHit(event.shiftKey ? -1 : 1));
+    } else {
+      find();
+    }
+  };
+  const attributes = {
+    type: "search",
+    placeholder: "words of a passage",
+    "aria-label": "search in the texts",
+    oninput: find,
+    onkeydown
+  };
+  const input = node("input", attributes);
+  return node("div", { class: "panel", hidden: true }, input, " ", count);
+}
+function helpOf(keys, changed) {
+  const rows = keys.help().map(([keysOfRow, meaning]) => {
+    const buttons = keysOfRow.map((key) => keyButton(key, meaning, changed));
+    return node("div", {}, node("span", {}, ...buttons), node("span", {}, meaning));
+  });
+  return node("div", { class: "panel help", hidden: true }, node("p", {}, HELP), ...rows);
+}
+function keyButton(key, meaning, changed) {
+  const onkeydown = (event) => {
+    const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
+    if (hasModifier || UNCHANGEABLE.includes(event.key)) {
+      return;
+    }
+    event.preventDefault();
+    changed(key, event.key);
+  };
+  const attributes = {
+    type: "button",
+    class: "act",
+    "aria-label": `key of: ${meaning}`,
+    "aria-keyshortcuts": key,
+    onkeydown
+  };
+  return node("button", attributes, kbd(key));
+}
+function guideOf({ name, guideline }) {
+  const lines = guideline.split("\n").map((line) => node("p", { dir: "auto" }, line));
+  const attributes = { class: "guide", open: true, hidden: !guideline };
+  return node("details", attributes, node("summary", {}, `guideline: ${name}`), ...lines);
+}
+
+// src/saving.mjs
+var SOON = 400;
+var LATE = 3e3;
+var READ = 1500;
+var MOVES2 = ["move", "go", "next", "done", "undo", "redo"];
+var LEAVING = [...MOVES2, "skip"];
+var KEYS_OF_MOVES = ["n", "p", "Enter"];
+var KERNEL_IS_LATE = "not saved yet: the kernel does not answer; it is busy, or gone";
+var KERNEL_IS_GONE = "the kernel is gone, so nothing more is saved; run the cell again to continue from what was saved";
+function counted(names) {
+  const counts = /* @__PURE__ */ new Map();
+  for (const name of names) {
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const texts = [...counts].map(([name, count]) => count > 1 ? `${name} × ${count}` : name);
+  return texts.join(", ");
+}
+var Saving = class {
+  /**
+   * @param {object} model
+   * @param {HTMLElement} root of the annotator
+   * @param {function(): void} onseen called when the user has seen all refused actions
+   */
+  constructor(model, root, onseen) {
+    this.model = model;
+    this.root = root;
+    this.onseen = onseen;
+    this.lastId = Math.floor(Math.random() * 2 ** 48);
+    this.view = this.lastId;
+    this.unacknowledged = /* @__PURE__ */ new Map();
+    this.leavingId = null;
+    this.held = [];
+    this.refused = [];
+    this.question = null;
+    this.beforeUnload = (event) => {
+      if (this.isBusy) {
+        event.preventDefault();
+      }
+    };
+    addEventListener("beforeunload", this.beforeUnload);
+    this.draw();
+  }
+  draw() {
+    this.now = node("span", { class: "now" });
+    this.list = node("div", { class: "refused", role: "alert" });
+    this.saved = node("span", { class: "saved" });
+    const message = node("span", { class: "message", role: "status", "aria-live": "polite" }, this.list, this.now);
+    this.box = node("div", { class: "foot" }, message, this.saved);
+  }
+  // Sends an act about an item, by default the one on the screen.
+  send(act, content = {}) {
+    const item = content.number ?? this.model.get("page").number;
+    this.lastId += 1;
+    const id = this.lastId;
+    try {
+      this.model.send({ ...content, number: item, act, id });
+    } catch (error) {
+      this.refuse(act, item, `not saved: the kernel is gone (${error.message}); run the cell again`);
+      return;
+    }
+    this.unacknowledged.set(id, { act, item, time: performance.now() });
+    if (LEAVING.includes(act)) {
+      this.leavingId = id;
+    }
+    this.startClock();
+    this.paintBusy();
+  }
+  // Says what became of an act that was sent from here; false if something is not acknowledged yet.
+  paint({ ack, message, failed, saved }) {
+    this.saved.textContent = saved;
+    const action = this.unacknowledged.get(ack);
+    if (action) {
+      this.finish(ack, action, message, failed);
+    }
+    if (this.unacknowledged.size) {
+      return false;
+    }
+    this.stopClock();
+    this.paintBusy();
+    const isInListOfRefused = action && failed;
+    this.say(isInListOfRefused ? "" : message, failed);
+    return true;
+  }
+  finish(id, action, message, failed) {
+    const { act, item } = action;
+    this.unacknowledged.delete(id);
+    if (failed) {
+      this.refuse(act, item, message);
+    } else if (!message) {
+      this.forget((refusal) => isAnsweredBy(refusal, action));
+    }
+    if (id === this.leavingId) {
+      this.finishLeaving(action, message, failed);
+    }
+  }
+  finishLeaving({ act, item }, message, failed) {
+    this.leavingId = null;
+    const staysHere = failed || message && !["undo", "redo"].includes(act);
+    if (staysHere) {
+      this.drop(item, message);
+    }
+    setTimeout(() => this.goOn());
+  }
+  say(text, failed = false) {
+    this.now.textContent = text;
+    this.now.classList.toggle("failed", failed);
+  }
+  // Whether something is not saved yet that could be.
+  get isBusy() {
+    return !this.isGone && this.pendingCount > 0;
+  }
+  // Number of acts that are not saved yet.
+  get pendingCount() {
+    return this.unacknowledged.size + this.held.length;
+  }
+  close() {
+    this.stopClock();
+    removeEventListener("beforeunload", this.beforeUnload);
+  }
+  startClock() {
+    this.stopClock();
+    this.soon = setTimeout(() => this.say("saving…"), SOON);
+    this.late = setTimeout(() => this.say(KERNEL_IS_LATE, true), LATE);
+  }
+  stopClock() {
+    clearTimeout(this.soon);
+    clearTimeout(this.late);
+  }
+  paintBusy() {
+    this.root.setAttribute("aria-busy", String(this.isBusy));
+    this.reportPending();
+  }
+  // ---- Python reads the labels, and waits for those that are on their way ------------------------------------------
+  /** @param {number} question its number, which the answers repeat */
+  answer(question) {
+    this.question = question;
+    this.reportedCount = null;
+    this.reportPending();
+  }
+  // Reports how many acts are not saved yet, whenever that number has changed, until it is 0.
+  reportPending() {
+    const { question, pendingCount: pending, view } = this;
+    if (question === null || pending === this.reportedCount || this.isGone) {
+      return;
+    }
+    this.reportedCount = pending;
+    if (pending === 0) {
+      this.question = null;
+    }
+    try {
+      this.model.send({ act: "pending", question, pending, view });
+    } catch {
+    }
+  }
+  // ---- keys that are faster than the kernel ------------------------------------------------------------------------
+  // Whether the item that a key is meant for is not on the screen yet.
+  get waiting() {
+    const hasUnfinished = this.leavingId !== null || this.held.length > 0;
+    return hasUnfinished && !this.isGoingOn;
+  }
+  // Runs at once, or when the item that it is meant for is on the screen.
+  whenShown(name, run) {
+    if (this.waiting) {
+      this.held.push({ name, run });
+    } else {
+      run();
+    }
+    this.paintBusy();
+  }
+  // Does what was held, up to what shows yet another item.
+  goOn() {
+    this.isGoingOn = true;
+    while (this.held.length && this.leavingId === null) {
+      const { run } = this.held.shift();
+      run();
+    }
+    this.isGoingOn = false;
+    this.paintBusy();
+  }
+  // The item that the held keys were meant for does not come.
+  drop(item, reason) {
+    const names = this.held.map(({ name }) => name);
+    this.held = [];
+    const areWorthReporting = names.some((name) => !KEYS_OF_MOVES.includes(name));
+    if (areWorthReporting) {
+      this.refuse(`keys typed ahead, not used: ${names.join(" ")}`, item, reason);
+    }
+  }
+  gone() {
+    this.leavingId = null;
+    this.isGone = true;
+    this.drop(this.model.get("page").number, KERNEL_IS_GONE);
+    this.say(KERNEL_IS_GONE, true);
+    this.paintBusy();
+  }
+  // ---- what was refused stays on the screen until it is seen -------------------------------------------------------
+  refuse(act, item, text) {
+    this.refused.push({ act, item, text, time: performance.now() });
+    this.paintRefused();
+  }
+  forget(isForgotten) {
+    this.refused = this.refused.filter((refusal) => !isForgotten(refusal));
+    this.paintRefused();
+  }
+  // One line for each reason, and a button.
+  paintRefused() {
+    const namesByText = /* @__PURE__ */ new Map();
+    for (const { act, item, text } of this.refused) {
+      const names = namesByText.get(text) ?? [];
+      names.push(`item ${item + 1} (${act})`);
+      namesByText.set(text, names);
+    }
+    const lines = [...namesByText].map(([text, names]) => node("div", { class: "failed" }, `${counted(names)}: ${text}`));
+    if (lines.length) {
+      lines.push(node("button", { type: "button", class: "act", onclick: () => this.dismiss() }, "seen"));
+    }
+    this.list.replaceChildren(...lines);
+  }
+  dismiss() {
+    this.forget(() => true);
+    this.onseen();
+  }
+};
+function isAnsweredBy(refusal, { act, item, time }) {
+  const isOfSameKind = MOVES2.includes(refusal.act) === MOVES2.includes(act);
+  return refusal.item === item && isOfSameKind && time - refusal.time > READ;
+}
+
+// src/sentences.mjs
+var FOLD_ABOVE = 40;
+var FOLDED_TO = 8;
+var LEFT_BUTTON = 0;
+var Sentences = class {
+  constructor(annotator) {
+    this.annotator = annotator;
+    this.work = annotator.work;
+    this.uid = `ragnb-${Math.random().toString(36).slice(2)}`;
+  }
+  // ---- drawn when the item changes -------------------------------------------------------------------------------
+  // The boxes of the documents (one or none), and the boxes of all other parts.
+  draw() {
+    this.lines = {};
+    this.boxes = {};
+    this.cursor = {};
+    this.hits = [];
+    this.anchor = null;
+    this.dragging = null;
+    const { parts } = this.work.page;
+    const documents = parts.filter(({ name }) => name === "documents");
+    const otherParts = parts.filter(({ name }) => name !== "documents");
+    const documentBoxes = documents.length ? [this.box("documents", documents, "documents")] : [];
+    const otherBoxes = otherParts.map((part) => this.box(part.name, [part], part.heading));
+    return [documentBoxes, otherBoxes];
+  }
+  box(name, parts, label) {
+    this.lines[name] = [];
+    this.cursor[name] = 0;
+    const attributes = {
+      class: `part ${name}`,
+      tabindex: 0,
+      role: "listbox",
+      "aria-multiselectable": "true",
+      "aria-label": label
+    };
+    const sections = parts.map((part) => this.section(name, part));
+    this.boxes[name] = node("div", attributes, ...sections);
+    return this.boxes[name];
+  }
+  section(name, { heading, sentences }) {
+    const isLong = name !== "words" && sentences.length > FOLD_ABOVE;
+    const lines = sentences.map(([key, text]) => this.line(name, key, text));
+    const unfold = () => {
+      section.classList.remove("folded");
+      this.focus();
+    };
+    const more = `… ${sentences.length - FOLDED_TO} more sentences `;
+    const section = node(
+      "section",
+      { role: "presentation", class: isLong ? "folded" : "" },
+      heading ? node("div", { class: "heading" }, heading, node("span", { class: "chosen" })) : null,
+      node("div", { class: "text", role: "presentation", dir: "auto" }, ...lines),
+      node("button", { type: "button", class: "more", onclick: unfold }, more, kbd("o"))
+    );
+    return section;
+  }
+  line(part, key, text) {
+    const badges = node("sup", { class: "badges", dir: "ltr" });
+    const line = { part, place: this.lines[part].length, key, text, badges };
+    const hasKey = this.work.page.keyed.includes(part);
+    const lead = hasKey ? [node("small", { class: "key", dir: "ltr" }, `[${key}]`), " "] : [];
+    const attributes = {
+      class: "sentence",
+      role: "option",
+      dir: part === "words" ? null : "auto",
+      // words follow the direction of their text
+      id: `${this.uid}-${part}-${line.place}`,
+      onmousedown: (event) => this.onPress(event, line),
+      onmouseenter: () => this.onDrag(line),
+      onclick: () => this.select(line)
+    };
+    line.node = node("span", attributes, ...lead, node("span", { class: "words" }, text), badges);
+    this.lines[part].push(line);
+    return line.node;
+  }
+  unfold(line = this.here) {
+    line?.node.closest("section").classList.remove("folded");
+  }
+  // ---- painted with every action -----------------------------------------------------------------------------------
+  paint() {
+    const { fields } = this.work.task;
+    const marks = fields.filter(({ kind }) => kind === "sentences").map((field) => this.mark(field));
+    const pickedLines = new Set(this.anchor === null ? [] : this.picked());
+    const hits = new Set(this.hits);
+    for (const [part, lines] of Object.entries(this.lines)) {
+      const marksOfPart = marks.filter(({ field }) => field.of === part);
+      for (const line of lines) {
+        this.paintLine(line, marksOfPart, pickedLines.has(line), hits.has(line));
+      }
+      this.paintCounts(part);
+    }
+    const { here } = this;
+    if (here) {
+      this.boxes[here.part].setAttribute("aria-activedescendant", here.node.id);
+    }
+  }
+  // How many sentences are marked, in the heading of each section.
+  paintCounts(part) {
+    for (const count of this.boxes[part].querySelectorAll(".chosen")) {
+      const marked = count.closest("section").querySelectorAll(".on, .held");
+      count.textContent = marked.length ? ` · ${marked.length} marked` : "";
+    }
+  }
+  // A field of sentences, its place, and the keys that were chosen there or are suggested.
+  mark(field) {
+    const place = this.work.placeOf(field);
+    const { value, guess } = this.work.labelAt(place);
+    return { field, place, keys: new Set(value ?? guess ?? []), isSuggested: guess !== void 0 };
+  }
+  paintLine(line, marks, isPicked, isHit) {
+    const { part, key, place } = line;
+    const { task, field: activeField, sentence } = this.work;
+    const marksOfLine = marks.filter(({ keys }) => keys.has(key));
+    const isOn = marksOfLine.some(({ field }) => field.name === activeField.name);
+    const nextWord = part === "words" ? this.lines[part][place + 1] : void 0;
+    const marksThatEnd = marksOfLine.filter(({ keys }) => !nextWord || !keys.has(nextWord.key));
+    line.badges.textContent = this.badges(line, marks, marksThatEnd).join(" ");
+    line.node.setAttribute("aria-selected", isOn);
+    const classes = {
+      on: isOn,
+      held: marksOfLine.length > 0 && !isOn,
+      guess: marksOfLine.some(({ isSuggested }) => isSuggested),
+      picked: isPicked,
+      current: part === task.unit && key === sentence,
+      hit: isHit,
+      cursor: line === this.here
+    };
+    for (const [name, isPresent] of Object.entries(classes)) {
+      line.node.classList.toggle(name, isPresent);
+    }
+  }
+  // Letters of labels, with a question mark if suggested; what other annotators chose; verdicts on a sentence of the response.
+  badges(line, marks, marksThatEnd) {
+    const letters = marksThatEnd.map(({ field, isSuggested }) => withDoubt(field.key.toUpperCase(), isSuggested));
+    return [...letters, ...this.votes(line, marks), ...this.verdicts(line)];
+  }
+  votes({ key }, marks) {
+    const badges = [];
+    for (const { field, place } of marks) {
+      const voters = this.work.votes(place, key);
+      if (voters.length) {
+        badges.push(`${field.key}:${voters.join("+")}`);
+      }
+    }
+    return badges;
+  }
+  verdicts({ part, key }) {
+    const { task } = this.work;
+    if (part !== task.unit) {
+      return [];
+    }
+    const fields = task.fields.filter(({ each, kind }) => each && kind === "choice");
+    return fields.map((field) => {
+      const { value, guess } = this.work.labelAt([field.name, key]);
+      const verdict = value ?? guess;
+      const option = field.options.find((candidate) => candidate.value === verdict);
+      return withDoubt(option ? option.sign : String(verdict ?? "…"), guess !== void 0);
+    });
+  }
+  // ---- cursor and ranges -------------------------------------------------------------------------------------------
+  // The part in which keys move: the part whose sentences are labelled, else the documents, else the first with any text.
+  get part() {
+    const labelled = this.labelledPart;
+    if (this.lines[labelled]?.length) {
+      return labelled;
+    }
+    return Object.keys(this.lines).find((name) => this.lines[name].length);
+  }
+  get labelledPart() {
+    const { kind, of, each } = this.work.field;
+    if (kind === "sentences") {
+      return of;
+    }
+    return each ? this.work.task.unit : "documents";
+  }
+  // The line under the cursor.
+  get here() {
+    return this.lines[this.part]?.[this.cursor[this.part]];
+  }
+  focus() {
+    const box = this.boxes[this.part] ?? this.annotator.root;
+    box.focus({ preventScroll: true });
+  }
+  goTo(line) {
+    this.cursor[line.part] = line.place;
+    line.node.scrollIntoView({ block: "nearest" });
+  }
+  // The cursor goes along to the sentence that is labelled.
+  follow() {
+    const { task, sentence } = this.work;
+    if (this.part !== task.unit) {
+      return;
+    }
+    const line = this.lines[this.part].find(({ key }) => key === sentence);
+    if (line) {
+      this.goTo(line);
+    }
+  }
+  // Keys that go sideways follow the direction of the text.
+  move(step, extend, sideways) {
+    const { part, here } = this;
+    const visibleLines = (this.lines[part] ?? []).filter((line2) => line2.node.checkVisibility());
+    if (!visibleLines.length) {
+      return;
+    }
+    const isReversed = sideways && getComputedStyle(here.node).direction === "rtl";
+    const stepInText = isReversed ? -step : step;
+    if (extend) {
+      this.anchor ??= here.place;
+    } else {
+      this.anchor = null;
+    }
+    const position = clamp(visibleLines.indexOf(here) + stepInText, 0, visibleLines.length - 1);
+    const line = visibleLines[position];
+    this.goTo(line);
+    this.paint();
+    this.focus();
+    this.select(line);
+  }
+  // Where labels are asked of each sentence of the response, the sentence under the cursor is the one that is labelled.
+  select({ part, key }) {
+    const isAskedOfEach = part === this.work.task.unit && this.work.page.each.length > 0;
+    if (isAskedOfEach && !this.work.chooses(part)) {
+      this.annotator.go(() => this.work.goToSentence(key));
+    }
+  }
+  // The lines in sight from the anchor to the cursor, where sentences are chosen.
+  picked() {
+    const { of } = this.work.field;
+    const lines = this.work.chooses(of) ? this.lines[of] ?? [] : [];
+    const cursor = this.cursor[of];
+    const anchor = this.anchor ?? cursor;
+    const first = Math.min(anchor, cursor);
+    const last = Math.max(anchor, cursor);
+    return lines.slice(first, last + 1).filter((line) => line.node.checkVisibility());
+  }
+  // The sentences that are picked, and whether to choose them or not: all of them become the opposite of the one at which the
+  // range begins. For a single sentence, `on` is null, because the kernel knows its value best.
+  take(lead = this.anchor) {
+    const { field } = this.work;
+    const keys = this.picked().map(({ key }) => key);
+    this.anchor = null;
+    if (keys.length <= 1) {
+      return { keys, on: null };
+    }
+    const leadingLine = this.lines[field.of][lead];
+    return { keys, on: !this.mark(field).keys.has(leadingLine.key) };
+  }
+  // ---- mouse ---------------------------------------------------------------------------------------------------------
+  onPress(event, { part, place }) {
+    const selectsText = event.altKey;
+    if (event.button !== LEFT_BUTTON || selectsText) {
+      return;
+    }
+    if (this.work.chooses(part)) {
+      event.preventDefault();
+      this.dragging = part;
+      this.anchor = event.shiftKey ? this.cursor[part] : place;
+      document.addEventListener("mouseup", () => this.onRelease(place), { once: true });
+    }
+    this.cursor[part] = place;
+    this.boxes[part].focus({ preventScroll: true });
+    this.paint();
+  }
+  onDrag({ part, place }) {
+    if (this.dragging !== part) {
+      return;
+    }
+    this.cursor[part] = place;
+    this.paint();
+  }
+  // The lines over which the mouse was dragged are chosen.
+  onRelease(lead) {
+    if (this.dragging) {
+      this.annotator.toggle(lead);
+    }
+    this.dragging = null;
+  }
+  // ---- search --------------------------------------------------------------------------------------------------------
+  // Number of the hit under the cursor, and how many hits there are.
+  find(query) {
+    const lines = Object.values(this.lines).flat();
+    const texts = lines.map(({ text }) => text);
+    this.hits = matchingTexts(texts, query).map((number) => lines[number]);
+    for (const line of this.hits) {
+      this.unfold(line);
+    }
+    this.hitAt = -1;
+    return this.nextHit(1);
+  }
+  nextHit(step) {
+    const total = this.hits.length;
+    if (total) {
+      this.hitAt = (this.hitAt + step + total) % total;
+      this.goTo(this.hits[this.hitAt]);
+    }
+    this.paint();
+    return [this.hitAt, total];
+  }
+};
+function withDoubt(sign, isSuggested) {
+  return isSuggested ? `${sign}?` : sign;
+}
+
+// src/annotator.mjs
+var MODIFIERS = ["Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock"];
+var TEXT_FIELDS = ["INPUT", "TEXTAREA"];
+var MOST_SECONDS = 90;
+var MOST_MINUTES = 90;
+function spoken(seconds) {
+  if (seconds < MOST_SECONDS) {
+    return `about ${Math.max(1, Math.round(seconds))} s left`;
+  }
+  const minutes = Math.round(seconds / 60);
+  if (minutes < MOST_MINUTES) {
+    return `about ${minutes} min left`;
+  }
+  return `about ${(minutes / 60).toFixed(1)} h left`;
+}
+var Annotator = class {
+  constructor(model, el) {
+    this.model = model;
+    this.work = new Work(model);
+    this.keys = new Keys(this.work.task);
+    this.isSeeking = false;
+    this.drawRoot();
+    this.saving = new Saving(model, this.root, () => this.focus());
+    this.sentences = new Sentences(this);
+    this.fields = new Fields(this);
+    this.search = searchOf(this.sentences);
+    this.items = new ItemList(this);
+    this.help = helpOf(this.keys, (key, other) => this.changeKey(key, other));
+    this.drawFrame();
+    el.append(this.root);
+    this.disconnect = connect(model, {
+      "change:state": () => this.onState(),
+      "change:jump": () => this.items.draw(),
+      "msg:custom": (message) => this.onMessage(message),
+      comm_live_update: () => this.saving.gone()
+    });
+    this.paint();
+    this.askForFocus();
+  }
+  close() {
+    this.disconnect();
+    this.saving.close();
+  }
+  // Another page always comes with another state.
+  onState() {
+    this.keepFocus(() => {
+      this.paint();
+      this.items.learn(this.work.state.entries);
+    });
+  }
+  onMessage({ kind, question }) {
+    if (kind === "focus") {
+      this.takeFocus();
+    } else if (kind === "pending") {
+      this.saving.answer(question);
+    }
+  }
+  // ---- the frame, drawn once -----------------------------------------------------------------------------------------
+  drawRoot() {
+    const stop = (event) => event.stopPropagation();
+    this.root = node("div", {
+      class: "ragnb-annotator",
+      role: "region",
+      "aria-label": `annotator: ${this.work.task.name}`,
+      tabindex: -1,
+      "data-lm-suppress-shortcuts": "true",
+      onkeydown: (event) => this.onKey(event),
+      onkeyup: stop,
+      onkeypress: stop
+    });
+  }
+  drawFrame() {
+    this.bar = node("progress", { "aria-label": "labelled" });
+    this.count = node("span", { class: "count" });
+    this.buttons = {};
+    for (const [act, label, key, title] of BUTTONS) {
+      this.buttons[act] = this.button(act, label, key, title);
+    }
+    this.body = node("div", { class: "body" });
+    this.end = node("div", { class: "panel end", hidden: true });
+    const toolbar = { class: "buttons", role: "toolbar", "aria-label": "actions" };
+    this.root.append(
+      node("div", { class: "head" }, this.bar, this.count),
+      node("div", toolbar, ...Object.values(this.buttons)),
+      guideOf(this.work.task),
+      this.help,
+      this.items.box,
+      this.search,
+      this.end,
+      this.body,
+      this.saving.box
+    );
+  }
+  button(act, label, key, title = label) {
+    const onclick = () => {
+      this.focus();
+      this.saving.whenShown(label, () => this.act({ act }));
+    };
+    const attributes = { type: "button", class: "act", title, "aria-label": title, "aria-keyshortcuts": key, onclick };
+    return node("button", attributes, label, " ", kbd(key));
+  }
+  // ---- the page, drawn when the item changes -------------------------------------------------------------------------
+  drawPage() {
+    this.page = this.work.page;
+    this.work.begin();
+    const conversation = this.conversation();
+    const [documents, otherParts] = this.sentences.draw();
+    const columns = node(
+      "div",
+      { class: documents.length ? "columns" : "" },
+      node("div", { class: "column" }, ...documents),
+      node("div", { class: "column side" }, ...otherParts, ...this.fields.draw())
+    );
+    this.body.replaceChildren(conversation, this.question(), columns);
+    conversation.scrollTop = conversation.scrollHeight;
+  }
+  // The earlier turns of the conversation.
+  conversation() {
+    const { history } = this.page;
+    const messages = history.length === 1 ? "message" : "messages";
+    const heading = `earlier in the conversation: ${history.length} ${messages}`;
+    const turns = history.map(
+      ([role, text]) => node("div", { class: "turn", dir: "auto" }, node("b", {}, role), " ", node("span", {}, text))
+    );
+    const attributes = { class: "history", open: true, hidden: !history.length };
+    return node("details", attributes, node("summary", {}, heading), ...turns);
+  }
+  // The question with its references, which have the direction of the question.
+  question() {
+    const { number, question, references } = this.page;
+    const lead = node("span", { dir: "ltr" }, `${number + 1}.`);
+    const lines = references.map((text, position) => {
+      const word = position === 0 ? "reference:" : "and";
+      return node(
+        "div",
+        { class: "reference" },
+        node("span", { class: "lead", dir: "ltr" }, word),
+        " ",
+        node("span", { dir: "auto" }, text)
+      );
+    });
+    const heading = node("div", { class: "question" }, lead, " ", node("b", {}, question));
+    return node("div", { dir: "auto" }, heading, ...lines);
+  }
+  // ---- what is painted with every action -----------------------------------------------------------------------------
+  paint() {
+    if (this.page !== this.work.page) {
+      this.drawPage();
+    }
+    const isAcknowledged = this.saving.paint(this.work.state);
+    if (isAcknowledged) {
+      if (this.isSeeking) {
+        this.work.seek();
+      }
+      this.isSeeking = false;
+      this.work.confirm();
+    }
+    this.paintFrame();
+    this.paintEnd();
+    this.paintLabels();
+  }
+  // What comes after the last item. On a page without a kernel, that is a button, which has the focus when nothing is left.
+  paintEnd() {
+    const { end, ack, message } = this.work.state;
+    const { finish } = this.model;
+    this.end.hidden = !end;
+    if (end) {
+      const code = end.code ? [node("pre", {}, end.code)] : [];
+      this.end.replaceChildren(node("b", {}, end.text), ...code);
+    }
+    if (!finish) {
+      return;
+    }
+    const home = end ? this.end : finish.home;
+    home.append(finish.button);
+    const hasJustEnded = end && ack && message === ALL_DONE;
+    if (hasJustEnded) {
+      setTimeout(() => finish.button.focus());
+    }
+  }
+  paintLabels() {
+    this.sentences.paint();
+    this.fields.paint();
+    this.keys.write(this.root);
+  }
+  paintFrame() {
+    const { page, state } = this.work;
+    const { progress } = state;
+    this.count.textContent = this.progressText();
+    this.bar.max = progress.items;
+    this.bar.value = progress.labelled;
+    const isPossible = {
+      undo: state.can_undo,
+      redo: state.can_redo,
+      previous: page.number > 0,
+      next: page.number < progress.items - 1
+    };
+    for (const [act, possible] of Object.entries(isPossible)) {
+      this.buttons[act].disabled = !possible;
+    }
+    const isPressed = {
+      flag: state.flag,
+      skip: state.status === "skipped",
+      memo: state.note !== "",
+      auto: this.keys.goesOn
+    };
+    for (const [act, pressed] of Object.entries(isPressed)) {
+      this.buttons[act].setAttribute("aria-pressed", pressed);
+    }
+    this.root.dataset.status = state.status;
+  }
+  progressText() {
+    const { progress } = this.work.state;
+    const parts = [`${progress.labelled} of ${progress.items} labelled`];
+    for (const status of ["started", "skipped", "flagged"]) {
+      if (progress[status]) {
+        parts.push(`${progress[status]} ${status}`);
+      }
+    }
+    if (progress.seconds_left) {
+      parts.push(spoken(progress.seconds_left));
+    }
+    return parts.join(" · ");
+  }
+  // ---- keys ----------------------------------------------------------------------------------------------------------
+  // The element with the focus handles the key first: a text field, a list or a button. Then the annotator does.
+  onKey(event) {
+    const { tagName } = event.target;
+    const pressesButton = tagName === "BUTTON" && [" ", "Enter"].includes(event.key);
+    if (event.defaultPrevented) {
+      event.stopPropagation();
+    } else if (TEXT_FIELDS.includes(tagName) || tagName === "SELECT") {
+      this.onTyping(event);
+    } else if (pressesButton || tagName === "SUMMARY") {
+      event.stopPropagation();
+    } else {
+      this.onCommand(event);
+    }
+  }
+  onTyping(event) {
+    event.stopPropagation();
+    const finishes = event.key === "Enter" && (event.ctrlKey || event.metaKey);
+    const leaves = event.key === "Escape";
+    if (event.isComposing || !(finishes || leaves)) {
+      return;
+    }
+    event.preventDefault();
+    if (finishes) {
+      this.focus();
+    } else {
+      this.leave();
+    }
+  }
+  onCommand(event) {
+    const meaning = this.keys.act(event);
+    const isOfNotebook = (event.ctrlKey || event.metaKey) && event.key.length === 1;
+    if (!meaning && (isOfNotebook || event.key === "Tab")) {
+      return;
+    }
+    event.stopPropagation();
+    const isHeld = this.saving.waiting && !MODIFIERS.includes(event.key);
+    if (!meaning && !isHeld) {
+      return;
+    }
+    event.preventDefault();
+    if (isHeld) {
+      this.saving.whenShown(event.key, () => this.replay(event));
+    } else if (!event.repeat || meaning.act === "move") {
+      this.act(meaning);
+    }
+  }
+  // A key that was held, for whatever has the focus now: a key before it may have opened the note, a search or the list.
+  replay(event) {
+    const hasFocus = this.root.contains(document.activeElement);
+    const target = hasFocus ? document.activeElement : this.root;
+    const isUnhandled = target.dispatchEvent(new KeyboardEvent("keydown", event));
+    if (isUnhandled && TEXT_FIELDS.includes(target.tagName)) {
+      typeInto(event);
+    }
+  }
+  // Does what a key or button means. Acts without a case of their own are sent as they are: skip, flag, accept, undo, redo.
+  act({ act, step, extend, sideways, number, name }) {
+    switch (act) {
+      case "move":
+        return this.sentences.move(step, extend, sideways);
+      case "option":
+        return this.choose(number);
+      case "field":
+        return this.goToField(name);
+      case "toggle":
+        return this.toggle();
+      case "empty":
+        return this.give([]);
+      case "clear":
+        return this.give(null);
+      case "next":
+        return this.send("move", { step: 1 });
+      case "previous":
+        return this.send("move", { step: -1 });
+      case "done":
+        return this.finishItem();
+      case "tag":
+        return this.fields.tags.focus();
+      case "memo":
+        return this.fields.showNote(true);
+      case "jump":
+        return this.showItems();
+      case "auto":
+        return this.changeAuto();
+      case "search":
+        return this.showSearch();
+      case "help":
+        return this.showHelp();
+      case "fold":
+        return this.unfold();
+      case "sentence on":
+        return this.go(() => this.work.goToSentenceBy(1));
+      case "sentence back":
+        return this.go(() => this.work.goToSentenceBy(-1));
+      case "leave":
+        return this.leave();
+      default:
+        return this.send(act);
+    }
+  }
+  // A free text has the focus at once, so that somebody can write.
+  goToField(name) {
+    this.go(() => this.work.goToField(name));
+    if (this.work.field.kind === "text") {
+      this.fields.write(name);
+    }
+  }
+  // The first place that is missing becomes the active one; without one, the next item is shown.
+  finishItem() {
+    this.isSeeking = true;
+    this.send("done");
+  }
+  showItems() {
+    if (this.items.box.hidden) {
+      this.items.open();
+    } else {
+      this.leave();
+    }
+  }
+  changeAuto() {
+    this.keys.keep(!this.keys.goesOn);
+    this.paintFrame();
+  }
+  showSearch() {
+    this.search.hidden = false;
+    this.search.firstChild.select();
+  }
+  showHelp() {
+    this.help.hidden = !this.help.hidden;
+  }
+  unfold() {
+    this.sentences.unfold();
+    this.focus();
+  }
+  changeKey(key, other) {
+    if (this.keys.change(key, other)) {
+      this.keys.write(this.root);
+    } else {
+      this.saving.say(`${other} already has a meaning, or is not a single character`, true);
+    }
+  }
+  // ---- labels --------------------------------------------------------------------------------------------------------
+  send(act, content) {
+    this.saving.send(act, content);
+  }
+  // Sends an act about the active place.
+  sendHere(act, content) {
+    const [field, sentence] = this.work.place;
+    this.send(act, { field, sentence, ...content });
+  }
+  toggle(lead) {
+    const { kind, label } = this.work.field;
+    if (kind === "sentences") {
+      this.sendHere("toggle", this.sentences.take(lead));
+    } else {
+      this.saving.say(`${label}: choose with the digits, or press a field's letter`);
+    }
+  }
+  choose(number) {
+    const { field } = this.work;
+    const option = this.work.optionsOf(field)[number];
+    if (!option) {
+      return;
+    }
+    if (isList(field)) {
+      this.sendHere("toggle", { keys: [option.value] });
+    } else {
+      this.give(option.value);
+    }
+  }
+  // Gives the active place a value and goes on to the next place, or item; null makes the place untouched again.
+  give(value) {
+    const { field } = this.work;
+    if (Array.isArray(value) && !isList(field)) {
+      this.saving.say(`${field.label} needs one of its options`);
+      return;
+    }
+    this.sendHere("label", { value });
+    if (value === null) {
+      return;
+    }
+    const wasLast = this.go(() => this.work.goOn());
+    if (wasLast && this.keys.goesOn) {
+      this.send("next");
+    }
+  }
+  // Goes to another place; returns what `goThere` returns.
+  go(goThere) {
+    const result = goThere();
+    this.sentences.anchor = null;
+    this.sentences.follow();
+    this.paintLabels();
+    return result;
+  }
+  goToItem(number) {
+    this.saving.whenShown("list", () => this.send("go", { to: number }));
+    this.focus();
+  }
+  leave() {
+    for (const box of [this.search, this.help, this.items.box]) {
+      box.hidden = true;
+    }
+    this.sentences.hits = [];
+    this.sentences.anchor = null;
+    this.sentences.paint();
+    this.focus();
+    this.fields.showNote(false);
+  }
+  // ---- focus -----------------------------------------------------------------------------------------------------------
+  // Only Python knows whether a cell has just shown the annotator, or a notebook was opened that shows it.
+  askForFocus() {
+    this.focusBefore = document.activeElement;
+    try {
+      this.model.send({ act: "shown" });
+    } catch {
+    }
+  }
+  // Unless the focus has moved elsewhere meanwhile, or somebody is writing.
+  takeFocus() {
+    const element = document.activeElement;
+    const hasText = element?.value || element?.isContentEditable && element.textContent;
+    if (element === this.focusBefore && !hasText) {
+      this.focus();
+    }
+  }
+  focus() {
+    this.sentences.focus();
+  }
+  // Draws, and takes the focus back if the element that had it is gone: keys would reach the notebook.
+  keepFocus(draw) {
+    const wasInside = this.root.contains(document.activeElement);
+    draw();
+    const element = document.activeElement;
+    const isLost = !this.root.contains(element) || element.disabled;
+    if (wasInside && isLost) {
+      this.focus();
+    }
+  }
+};
+function render({ model, el }) {
+  const annotator = new Annotator(model, el);
+  return () => annotator.close();
+}
+var annotator_default = { render };
+export {
+  annotator_default as default
+};

@@ -1,1 +1,529 @@
-function a(n,t={},...e){let s=document.createElement(n);for(let[o,i]of Object.entries(t))A(s,o,i);return s.append(...e.filter(o=>o!==null)),s}function A(n,t,e){let s=e===!1||e===null||e===void 0;t==="class"?n.className=e:t.startsWith("on")?n.addEventListener(t.slice(2),e):s||n.setAttribute(t,e===!0?"":e)}function b(n,t){for(let[e,s]of Object.entries(t))n.on(e,s);return()=>{for(let[e,s]of Object.entries(t))n.off(e,s)}}var x={ArrowDown:1,j:1,ArrowUp:-1,k:-1,PageDown:8,PageUp:-8,Home:-1/0,End:1/0};var C=[["toggle",[" ","x"],"select or deselect the sentence for the active label (or click it, or drag over several)"],["option",[..."123456789"],"choose an option of the active label"],["empty",["e"],"none: the active label applies to no sentence"],["clear",["Backspace","Delete"],"remove the value of the active label"],["sentence back",["["],"previous sentence or claim of the response"],["sentence on",["]"],"next sentence or claim of the response"],["previous",["p"],"previous item",["‹","previous item"]],["next",["n"],"next item",["›","next item"]],["done",["Enter"],"go to what is still missing, or else to the next item that is not labelled",["done, next","next item that is not labelled"]],["undo",["z"],"undo the last action, on any item (or Ctrl+Z)",["undo"]],["redo",["Z"],"redo the last undone action (or Ctrl+Y)",["redo"]],["tag",["+"],"write a tag, which is added to the codebook if it is new"],["skip",["."],"skip the item",["skip"]],["flag",["f"],"flag the item",["flag"]],["memo",["m"],"write a note on the item",["note"]],["accept",["a"],"accept the suggestion"],["search",["/"],"search the texts; Enter goes to the next match",["search"]],["jump",["g"],"show the list of items",["list"]],["auto",["A"],"go to the next item after the last label, or stay",["auto","go to the next item after the last label"]],["help",["?"],"show these keys",["keys"]],["fold",["o"],"unfold a long document"],["leave",["Escape"],"close the open panel"]],V=C.filter(([,,,n])=>n).map(([n,t,,e])=>{let[s,o=s]=e;return[n,s,t[0],o]});function l({key:n,ctrlKey:t,metaKey:e,altKey:s,shiftKey:o}){return!(t||e||s||o&&n==="Enter")}function y(n){return l(n)&&Object.hasOwn(x,n.key)?x[n.key]:void 0}function v(n){return l(n)&&!n.isComposing&&["Escape","Enter","ArrowDown"].includes(n.key)}var M=480,L=6;function u(n,t,e){return Math.max(t,Math.min(e,n))}function N(n,t,e,s,o){let i=Math.max(0,n),r=Math.floor(i/e)-o,c=Math.ceil((i+t)/e)+o;return[u(r,0,s),u(c,0,s)]}function H(n,t,e,s){let o=n*s,i=o+s-e,r=Math.min(o,Math.max(t,i));return Math.max(0,r)}var O=0,d=class{constructor(t,e,s){O+=1,this.uid=`ragnb-list-${O}`,this.rowHeight=t,this.rowAt=e,this.count=0,this.sheet=a("div",{class:"sheet",role:"presentation"});let o=()=>this.draw();this.list=a("div",{role:"listbox",tabindex:0,onscroll:o,...s},this.sheet)}get height(){return this.list.clientHeight||M}window(t){return N(this.list.scrollTop,this.height,this.rowHeight,this.count,t)}draw(t=this.count,e=this.current){if(this.count=t,this.current=e,this.sheet.style.height=`${t*this.rowHeight}px`,this.list.isConnected&&!this.list.clientHeight)return;let[o,i]=this.window(L),r=[];for(let c=o;c<i;c+=1)r.push(this.option(c));this.sheet.replaceChildren(...r),this.list.setAttribute("aria-activedescendant",`${this.uid}-${e}`),this.ondrawn?.()}option(t){let[e,...s]=this.rowAt(t),o={role:"option",id:`${this.uid}-${t}`,"aria-setsize":this.count,"aria-posinset":t+1,...e},i=a("div",o,...s);return i.style.top=`${t*this.rowHeight}px`,i}reveal(t){this.list.scrollTop=H(t,this.list.scrollTop,this.height,this.rowHeight)}};function f(n){return n.normalize("NFKC").toLowerCase()}function T(n){return f(n).split(/\s+/u).filter(Boolean)}function k(n,t){let{foldedText:e,placeOf:s}=P(n),o=[];for(let i of t){let r=e.indexOf(i);for(;r>=0;){let c=r+i.length;o.push(s(r,c)),r=e.indexOf(i,c)}}return o}var I=/^[\u0000-\u007f]*$/;function P(n){let t=f(n);return j(n,t)?{foldedText:t,placeOf:(e,s)=>[e,s]}:K(n)}function j(n,t){return t.length!==n.length?!1:I.test(n)||[...n].every(e=>f(e).length===e.length)}var W=/[\u1100-\u115f][\u1160-\u11a7]*[\u11a8-\u11ff]*|\P{M}\p{M}*|\p{M}+/gu;function K(n){let t=[],e=[],s=[];for(let o of n.matchAll(W)){let[i]=o,r=f(i);t.push(r);for(let c=0;c<r.length;c+=1)e.push(o.index),s.push(o.index+i.length)}return{foldedText:t.join(""),placeOf:(o,i)=>[e[o],s[i-1]]}}var R=120,_=560,B=2e3,D=60,$=46,m="ragnb-found",z=["","…",[]];function F(n,t){let[e,s]=t;for(;e<s&&n.has(e);)e+=1;for(;e<s&&n.has(s-1);)s-=1;return e<s?[e,s]:null}function S(n){return a("span",{class:"ragnb-rows-caption",dir:"auto"},n)}function G({name:n,values:t},e){let s=t.map(()=>a("input",{type:"checkbox",onchange:()=>e(U(s))})),o=t.map((h,g)=>a("label",{dir:"auto"},s[g],h)),i=a("span",{class:"ragnb-rows-select",dir:"auto"}),c=a("details",{class:"ragnb-rows-menu",name:"ragnb-filter",onfocusout:({relatedTarget:h})=>{h&&!c.contains(h)&&(c.open=!1)}},a("summary",{},S(n),i),a("div",{class:"ragnb-rows-values"},...o));return{root:c,show:h=>{s.forEach((p,E)=>{p.checked=h.includes(E)});let g=h.map(p=>t[p]);i.textContent=g.join(", ")||"all",i.classList.toggle("ragnb-rows-active",h.length>0)}}}function U(n){return[...n.keys()].filter(e=>n[e].checked)}var w=class{constructor(t,e){this.model=t,this.el=e,this.tinted=[],this.drawFrame(),this.pageObserver=new MutationObserver(()=>this.tint()),this.sizeObserver=new ResizeObserver(()=>this.onResize()),this.sizeObserver.observe(this.rows.list),this.disconnect=b(t,{"change:found":()=>this.restart(),"change:position":()=>this.turn(),"change:search change:chosen change:sort":()=>this.show(),"msg:custom":s=>this.onMessage(s)}),this.show(),this.restart()}close(){this.disconnect(),this.sizeObserver.disconnect(),this.pageObserver.disconnect(),this.removeTint(),clearTimeout(this.searchTimer)}get count(){return this.model.get("found").count}get position(){return this.model.get("position")}save(t){this.model.set(t),this.model.save_changes()}drawFrame(){let{sign_meaning:t,choices:e,sorts:s}=this.model.get("offer");this.search=this.searchField(),this.total=a("span",{class:"ragnb-rows-count",role:"status"}),this.clear=a("button",{class:"ragnb-rows-clear",type:"button",onclick:()=>this.startOver()},"clear"),this.filters=e.map((i,r)=>G(i,c=>this.choose(r,c))),this.sort=this.sortField(s),this.rows=new d($,i=>this.row(i),{class:t?"ragnb-rows-list":"ragnb-rows-list ragnb-rows-unsigned","aria-label":"rows: j and k move, / searches"}),this.rows.ondrawn=()=>this.ask();let o=this.filters.map(({root:i})=>i);this.el.classList.add("ragnb-rows"),this.el.addEventListener("keydown",i=>this.onKey(i)),this.el.replaceChildren(a("div",{class:"ragnb-rows-tools",role:"search"},this.search,this.clear,this.total),a("div",{class:"ragnb-rows-tools"},...o,a("label",{class:"ragnb-rows-menu"},S("sort"),this.sort),a("span",{class:"ragnb-rows-meaning",dir:"auto"},t)),this.rows.list);for(let i of this.el.querySelectorAll("[tabindex], input, select, button, summary"))i.dataset.lmSuppressShortcuts="true"}searchField(){return a("input",{class:"ragnb-rows-search",type:"search",placeholder:"search all texts  ( / )","aria-label":"search all texts",title:"words, and comparisons of numbers such as answer.f1<0.5",dir:"auto",spellcheck:"false",autocomplete:"off",oninput:()=>this.onTyped(),onfocus:()=>this.model.send({kind:"prepare"})})}sortField(t){let s=[["","frame order"],...t].map(([i,r])=>a("option",{value:i},r));return a("select",{class:"ragnb-rows-select",onchange:()=>this.save({sort:this.sort.value})},...s)}row(t){let[e,s,o]=this.rowsByPosition.get(t)??z,i={class:"ragnb-rows-row","aria-selected":String(t===this.position),onclick:()=>this.go(t)},r=o.map(c=>a("bdi",{dir:"auto"},c));return[i,a("span",{class:"ragnb-rows-sign"},e),a("bdi",{class:"ragnb-rows-title",dir:"auto",title:s},s),a("span",{class:"ragnb-rows-about"},...r)]}ask(){let t=F(this.rowsByPosition,this.rows.window(R));if(!t||this.isWaiting)return;let[e,s]=t,{version:o}=this.model.get("found");this.isWaiting=!0,this.model.send({kind:"rows",version:o,first:e,last:s})}learn({first:t,rows:e}){e.forEach((s,o)=>this.rowsByPosition.set(t+o,s))}onMessage({kind:t,version:e,first:s,rows:o}){t==="rows"&&(this.isWaiting=!1,e===this.model.get("found").version&&this.learn({first:s,rows:o}),this.rows.draw())}restart(){let{total:t}=this.model.get("offer");this.rowsByPosition=new Map,this.isWaiting=!1,this.learn(this.model.get("found")),this.total.textContent=`${this.count.toLocaleString("en")} of ${t.toLocaleString("en")}`,this.rows.list.classList.toggle("ragnb-rows-empty",this.count===0),this.reveal(),this.tint()}reveal(){this.rows.draw(this.count,this.position),this.rows.reveal(Math.max(0,this.position)),this.rows.draw()}turn(){this.reveal(),this.page&&(this.page.scrollTop=0)}show(){let t=this.model.get("search"),e=this.model.get("chosen"),s=this.model.get("sort");document.activeElement===this.search||(this.search.value=t),this.filters.forEach((r,c)=>r.show(e[c])),this.sort.value=s;let i=e.some(r=>r.length>0);this.clear.hidden=!this.search.value&&!s&&!i}choose(t,e){this.save({chosen:this.model.get("chosen").with(t,e)})}go(t){t>=0&&t!==this.position&&this.save({position:t})}onResize(){let t=this.el.closest(".ragnb-view");t?.classList.toggle("ragnb-view-narrow",t.clientWidth<_);let e=t?.querySelector(".ragnb-view-page");!this.page&&e&&(this.page=e,e.dataset.lmSuppressShortcuts="true",this.pageObserver.observe(e,{childList:!0,subtree:!0}),this.tint()),this.rows.draw()}removeTint(){for(let t of this.tinted)CSS.highlights.get(m).delete(t);this.tinted=[]}tint(){this.removeTint();let t=T(this.model.get("search"));if(!CSS.highlights||!this.page||!t.length)return;this.tinted=Y(this.page,t);let e=CSS.highlights.get(m)??new Highlight;for(let s of this.tinted)e.add(s);CSS.highlights.set(m,e)}onTyped(){clearTimeout(this.searchTimer),this.searchTimer=setTimeout(()=>this.find(),D)}find(){clearTimeout(this.searchTimer),this.save({search:this.search.value}),this.show()}startOver(){this.search.value="",this.save({search:"",sort:"",chosen:this.filters.map(()=>[])}),this.rows.list.focus()}onKey(t){l(t)&&t.stopPropagation(),this.handlesKey(t)&&t.preventDefault()}handlesKey(t){let e=t.target.closest("details");return e&&t.key==="Escape"?(e.open=!1,e.firstChild.focus(),!0):t.target===this.search&&v(t)?(this.search.value!==this.model.get("search")&&this.find(),this.rows.list.focus({preventScroll:!0}),!0):t.target===this.rows.list&&this.handlesKeyOfList(t)}handlesKeyOfList(t){let e=y(t);return t.key==="/"&&l(t)?(this.search.select(),!0):e!==void 0?(this.go(u(this.position+e,0,this.count-1)),!0):!1}};function Y(n,t){let e=[],s=document.createTreeWalker(n,NodeFilter.SHOW_TEXT);for(;s.nextNode()&&e.length<B;){let o=s.currentNode;for(let[i,r]of k(o.data,t)){let c={startContainer:o,startOffset:i,endContainer:o,endOffset:r};e.push(new StaticRange(c))}}return e}function q({model:n,el:t}){let e=new w(n,t);return()=>e.close()}var rt={render:q};export{rt as default,F as missingRows};
+// Made by `make js` from tools/js/src/rows.mjs: change it there.
+// src/dom.mjs
+function node(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    addAttribute(element, key, value);
+  }
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+function addAttribute(element, key, value) {
+  const isAbsent = value === false || value === null || value === void 0;
+  if (key === "class") {
+    element.className = value;
+  } else if (key.startsWith("on")) {
+    element.addEventListener(key.slice("on".length), value);
+  } else if (!isAbsent) {
+    element.setAttribute(key, value === true ? "" : value);
+  }
+}
+function connect(model, handlers) {
+  for (const [event, handler] of Object.entries(handlers)) {
+    model.on(event, handler);
+  }
+  return () => {
+    for (const [event, handler] of Object.entries(handlers)) {
+      model.off(event, handler);
+    }
+  };
+}
+
+// src/keys.mjs
+var MOVES = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 8, PageUp: -8, Home: -Infinity, End: Infinity };
+var ACTS = [
+  ["toggle", [" ", "x"], "select or deselect the sentence for the active label (or click it, or drag over several)"],
+  ["option", [..."123456789"], "choose an option of the active label"],
+  ["empty", ["e"], "none: the active label applies to no sentence"],
+  ["clear", ["Backspace", "Delete"], "remove the value of the active label"],
+  ["sentence back", ["["], "previous sentence or claim of the response"],
+  ["sentence on", ["]"], "next sentence or claim of the response"],
+  ["previous", ["p"], "previous item", ["‹", "previous item"]],
+  ["next", ["n"], "next item", ["›", "next item"]],
+  ["done", ["Enter"], "go to what is still missing, or else to the next item that is not labelled", ["done, next", "next item that is not labelled"]],
+  ["undo", ["z"], "undo the last action, on any item (or Ctrl+Z)", ["undo"]],
+  ["redo", ["Z"], "redo the last undone action (or Ctrl+Y)", ["redo"]],
+  ["tag", ["+"], "write a tag, which is added to the codebook if it is new"],
+  ["skip", ["."], "skip the item", ["skip"]],
+  ["flag", ["f"], "flag the item", ["flag"]],
+  ["memo", ["m"], "write a note on the item", ["note"]],
+  ["accept", ["a"], "accept the suggestion"],
+  ["search", ["/"], "search the texts; Enter goes to the next match", ["search"]],
+  ["jump", ["g"], "show the list of items", ["list"]],
+  ["auto", ["A"], "go to the next item after the last label, or stay", ["auto", "go to the next item after the last label"]],
+  ["help", ["?"], "show these keys", ["keys"]],
+  ["fold", ["o"], "unfold a long document"],
+  ["leave", ["Escape"], "close the open panel"]
+];
+var BUTTONS = ACTS.filter(([, , , button]) => button).map(([act, keys, , button]) => {
+  const [label, title = label] = button;
+  return [act, label, keys[0], title];
+});
+function isPlain({ key, ctrlKey, metaKey, altKey, shiftKey }) {
+  const hasModifier = ctrlKey || metaKey || altKey;
+  const runsCell = shiftKey && key === "Enter";
+  return !(hasModifier || runsCell);
+}
+function stepOf(event) {
+  const isMove = isPlain(event) && Object.hasOwn(MOVES, event.key);
+  return isMove ? MOVES[event.key] : void 0;
+}
+function leavesSearch(event) {
+  return isPlain(event) && !event.isComposing && ["Escape", "Enter", "ArrowDown"].includes(event.key);
+}
+
+// src/list.mjs
+var UNKNOWN_HEIGHT = 480;
+var SPARE_ROWS = 6;
+function clamp(value, low, high) {
+  return Math.max(low, Math.min(high, value));
+}
+function windowOf(scrollTop, height, rowHeight, count, spare) {
+  const top = Math.max(0, scrollTop);
+  const first = Math.floor(top / rowHeight) - spare;
+  const last = Math.ceil((top + height) / rowHeight) + spare;
+  return [clamp(first, 0, count), clamp(last, 0, count)];
+}
+function revealed(position, scrollTop, height, rowHeight) {
+  const rowTop = position * rowHeight;
+  const lowest = rowTop + rowHeight - height;
+  const next = Math.min(rowTop, Math.max(scrollTop, lowest));
+  return Math.max(0, next);
+}
+var listCount = 0;
+var VirtualList = class {
+  /**
+   * @param {number} rowHeight in pixels
+   * @param {function(number): Array} rowAt attributes and children of the row at a position
+   * @param {object} attributes of the list
+   */
+  constructor(rowHeight, rowAt, attributes) {
+    listCount += 1;
+    this.uid = `ragnb-list-${listCount}`;
+    this.rowHeight = rowHeight;
+    this.rowAt = rowAt;
+    this.count = 0;
+    this.sheet = node("div", { class: "sheet", role: "presentation" });
+    const onscroll = () => this.draw();
+    this.list = node("div", { role: "listbox", tabindex: 0, onscroll, ...attributes }, this.sheet);
+  }
+  get height() {
+    return this.list.clientHeight || UNKNOWN_HEIGHT;
+  }
+  // The visible rows, with spare rows on either side.
+  window(spare) {
+    return windowOf(this.list.scrollTop, this.height, this.rowHeight, this.count, spare);
+  }
+  draw(count = this.count, current = this.current) {
+    this.count = count;
+    this.current = current;
+    this.sheet.style.height = `${count * this.rowHeight}px`;
+    const isHidden = this.list.isConnected && !this.list.clientHeight;
+    if (isHidden) {
+      return;
+    }
+    const [first, last] = this.window(SPARE_ROWS);
+    const options = [];
+    for (let position = first; position < last; position += 1) {
+      options.push(this.option(position));
+    }
+    this.sheet.replaceChildren(...options);
+    this.list.setAttribute("aria-activedescendant", `${this.uid}-${current}`);
+    this.ondrawn?.();
+  }
+  option(position) {
+    const [rowAttributes, ...children] = this.rowAt(position);
+    const attributes = {
+      role: "option",
+      id: `${this.uid}-${position}`,
+      "aria-setsize": this.count,
+      "aria-posinset": position + 1,
+      ...rowAttributes
+    };
+    const option = node("div", attributes, ...children);
+    option.style.top = `${position * this.rowHeight}px`;
+    return option;
+  }
+  reveal(position) {
+    this.list.scrollTop = revealed(position, this.list.scrollTop, this.height, this.rowHeight);
+  }
+};
+
+// src/search.mjs
+function folded(text) {
+  return text.normalize("NFKC").toLowerCase();
+}
+function wordsOf(query) {
+  return folded(query).split(/\s+/u).filter(Boolean);
+}
+function hits(text, words) {
+  const { foldedText, placeOf } = foldedWithPlaces(text);
+  const places = [];
+  for (const word of words) {
+    let start = foldedText.indexOf(word);
+    while (start >= 0) {
+      const end = start + word.length;
+      places.push(placeOf(start, end));
+      start = foldedText.indexOf(word, end);
+    }
+  }
+  return places;
+}
+var ASCII = /^\p{ASCII}*$/u;
+function foldedWithPlaces(text) {
+  const foldedText = folded(text);
+  if (keepsPlaces(text, foldedText)) {
+    return { foldedText, placeOf: (start, end) => [start, end] };
+  }
+  return foldedByLetters(text);
+}
+function keepsPlaces(text, foldedText) {
+  if (foldedText.length !== text.length) {
+    return false;
+  }
+  return ASCII.test(text) || [...text].every((letter) => folded(letter).length === letter.length);
+}
+var LETTERS = /[\u1100-\u115f][\u1160-\u11a7]*[\u11a8-\u11ff]*|\P{M}\p{M}*|\p{M}+/gu;
+function foldedByLetters(text) {
+  const foldedLetters = [];
+  const starts = [];
+  const ends = [];
+  for (const match of text.matchAll(LETTERS)) {
+    const [letter] = match;
+    const foldedLetter = folded(letter);
+    foldedLetters.push(foldedLetter);
+    for (let unit = 0; unit < foldedLetter.length; unit += 1) {
+      starts.push(match.index);
+      ends.push(match.index + letter.length);
+    }
+  }
+  return { foldedText: foldedLetters.join(""), placeOf: (start, end) => [starts[start], ends[end - 1]] };
+}
+
+// src/rows.mjs
+var AHEAD = 120;
+var NARROW = 560;
+var MOST_TINTED = 2e3;
+var PATIENCE = 60;
+var ROW_HEIGHT = 46;
+var HIGHLIGHT = "ragnb-found";
+var UNKNOWN_ROW = ["", "…", []];
+function missingRows(rows, window) {
+  let [first, last] = window;
+  while (first < last && rows.has(first)) {
+    first += 1;
+  }
+  while (first < last && rows.has(last - 1)) {
+    last -= 1;
+  }
+  return first < last ? [first, last] : null;
+}
+function caption(text) {
+  return node("span", { class: "ragnb-rows-caption", dir: "auto" }, text);
+}
+function filter({ name, values }, save) {
+  const boxes = values.map(() => node("input", { type: "checkbox", onchange: () => save(tickedCodes(boxes)) }));
+  const labels = values.map((value, code) => node("label", { dir: "auto" }, boxes[code], value));
+  const selection = node("span", { class: "ragnb-rows-select", dir: "auto" });
+  const onfocusout = ({ relatedTarget }) => {
+    if (relatedTarget && !root.contains(relatedTarget)) {
+      root.open = false;
+    }
+  };
+  const root = node(
+    "details",
+    { class: "ragnb-rows-menu", name: "ragnb-filter", onfocusout },
+    node("summary", {}, caption(name), selection),
+    node("div", { class: "ragnb-rows-values" }, ...labels)
+  );
+  const show = (codes) => {
+    boxes.forEach((box, code) => {
+      box.checked = codes.includes(code);
+    });
+    const names = codes.map((code) => values[code]);
+    selection.textContent = names.join(", ") || "all";
+    selection.classList.toggle("ragnb-rows-active", codes.length > 0);
+  };
+  return { root, show };
+}
+function tickedCodes(boxes) {
+  const codes = [...boxes.keys()];
+  return codes.filter((code) => boxes[code].checked);
+}
+var RowList = class {
+  constructor(model, el) {
+    this.model = model;
+    this.el = el;
+    this.tinted = [];
+    this.drawFrame();
+    this.pageObserver = new MutationObserver(() => this.tint());
+    this.sizeObserver = new ResizeObserver(() => this.onResize());
+    this.sizeObserver.observe(this.rows.list);
+    this.disconnect = connect(model, {
+      "change:found": () => this.restart(),
+      "change:position": () => this.turn(),
+      "change:search change:chosen change:sort": () => this.show(),
+      "msg:custom": (message) => this.onMessage(message)
+    });
+    this.show();
+    this.restart();
+  }
+  close() {
+    this.disconnect();
+    this.sizeObserver.disconnect();
+    this.pageObserver.disconnect();
+    this.removeTint();
+    clearTimeout(this.searchTimer);
+  }
+  get count() {
+    return this.model.get("found").count;
+  }
+  get position() {
+    return this.model.get("position");
+  }
+  save(values) {
+    this.model.set(values);
+    this.model.save_changes();
+  }
+  // ---- the frame, drawn once -------------------------------------------------------------------------------------------
+  drawFrame() {
+    const { sign_meaning: meaning, choices, sorts } = this.model.get("offer");
+    this.search = this.searchField();
+    this.total = node("span", { class: "ragnb-rows-count", role: "status" });
+    this.clear = node("button", { class: "ragnb-rows-clear", type: "button", onclick: () => this.startOver() }, "clear");
+    this.filters = choices.map((column, place) => filter(column, (codes) => this.choose(place, codes)));
+    this.sort = this.sortField(sorts);
+    this.rows = new VirtualList(ROW_HEIGHT, (position) => this.row(position), {
+      class: meaning ? "ragnb-rows-list" : "ragnb-rows-list ragnb-rows-unsigned",
+      "aria-label": "rows: j and k move, / searches"
+    });
+    this.rows.ondrawn = () => this.ask();
+    const menus = this.filters.map(({ root }) => root);
+    this.el.classList.add("ragnb-rows");
+    this.el.addEventListener("keydown", (event) => this.onKey(event));
+    this.el.replaceChildren(
+      node("div", { class: "ragnb-rows-tools", role: "search" }, this.search, this.clear, this.total),
+      node(
+        "div",
+        { class: "ragnb-rows-tools" },
+        ...menus,
+        node("label", { class: "ragnb-rows-menu" }, caption("sort"), this.sort),
+        node("span", { class: "ragnb-rows-meaning", dir: "auto" }, meaning)
+      ),
+      this.rows.list
+    );
+    for (const control of this.el.querySelectorAll("[tabindex], input, select, button, summary")) {
+      control.dataset.lmSuppressShortcuts = "true";
+    }
+  }
+  searchField() {
+    return node("input", {
+      class: "ragnb-rows-search",
+      type: "search",
+      placeholder: "search all texts  ( / )",
+      "aria-label": "search all texts",
+      title: "words, and comparisons of numbers such as answer.f1<0.5",
+      dir: "auto",
+      spellcheck: "false",
+      autocomplete: "off",
+      oninput: () => this.onTyped(),
+      onfocus: () => this.model.send({ kind: "prepare" })
+    });
+  }
+  sortField(sorts) {
+    const options = [["", "frame order"], ...sorts];
+    const elements = options.map(([value, text]) => node("option", { value }, text));
+    const onchange = () => this.save({ sort: this.sort.value });
+    return node("select", { class: "ragnb-rows-select", onchange }, ...elements);
+  }
+  // ---- the list --------------------------------------------------------------------------------------------------------
+  row(position) {
+    const [sign, text, details] = this.rowsByPosition.get(position) ?? UNKNOWN_ROW;
+    const attributes = {
+      class: "ragnb-rows-row",
+      "aria-selected": String(position === this.position),
+      onclick: () => this.go(position)
+    };
+    const detailElements = details.map((detail) => node("bdi", { dir: "auto" }, detail));
+    return [
+      attributes,
+      node("span", { class: "ragnb-rows-sign" }, sign),
+      node("bdi", { class: "ragnb-rows-title", dir: "auto", title: text }, text),
+      node("span", { class: "ragnb-rows-about" }, ...detailElements)
+    ];
+  }
+  // Requests the rows that are near the visible ones and were not sent yet.
+  ask() {
+    const window = missingRows(this.rowsByPosition, this.rows.window(AHEAD));
+    if (!window || this.isWaiting) {
+      return;
+    }
+    const [first, last] = window;
+    const { version } = this.model.get("found");
+    this.isWaiting = true;
+    this.model.send({ kind: "rows", version, first, last });
+  }
+  learn({ first, rows }) {
+    rows.forEach((row, place) => this.rowsByPosition.set(first + place, row));
+  }
+  onMessage({ kind, version, first, rows }) {
+    if (kind !== "rows") {
+      return;
+    }
+    this.isWaiting = false;
+    if (version === this.model.get("found").version) {
+      this.learn({ first, rows });
+    }
+    this.rows.draw();
+  }
+  // Other rows were found.
+  restart() {
+    const { total } = this.model.get("offer");
+    this.rowsByPosition = /* @__PURE__ */ new Map();
+    this.isWaiting = false;
+    this.learn(this.model.get("found"));
+    this.total.textContent = `${this.count.toLocaleString("en")} of ${total.toLocaleString("en")}`;
+    this.rows.list.classList.toggle("ragnb-rows-empty", this.count === 0);
+    this.reveal();
+    this.tint();
+  }
+  reveal() {
+    this.rows.draw(this.count, this.position);
+    this.rows.reveal(Math.max(0, this.position));
+    this.rows.draw();
+  }
+  // Another row was selected.
+  turn() {
+    this.reveal();
+    if (this.page) {
+      this.page.scrollTop = 0;
+    }
+  }
+  // Shows what is searched, chosen and sorted.
+  show() {
+    const search = this.model.get("search");
+    const codesOfFilters = this.model.get("chosen");
+    const sort = this.model.get("sort");
+    const isTyping = document.activeElement === this.search;
+    if (!isTyping) {
+      this.search.value = search;
+    }
+    this.filters.forEach((columnFilter, place) => columnFilter.show(codesOfFilters[place]));
+    this.sort.value = sort;
+    const isAnyChosen = codesOfFilters.some((codes) => codes.length > 0);
+    this.clear.hidden = !this.search.value && !sort && !isAnyChosen;
+  }
+  choose(place, codes) {
+    this.save({ chosen: this.model.get("chosen").with(place, codes) });
+  }
+  go(position) {
+    if (position >= 0 && position !== this.position) {
+      this.save({ position });
+    }
+  }
+  onResize() {
+    const view = this.el.closest(".ragnb-view");
+    view?.classList.toggle("ragnb-view-narrow", view.clientWidth < NARROW);
+    const page = view?.querySelector(".ragnb-view-page");
+    if (!this.page && page) {
+      this.page = page;
+      page.dataset.lmSuppressShortcuts = "true";
+      this.pageObserver.observe(page, { childList: true, subtree: true });
+      this.tint();
+    }
+    this.rows.draw();
+  }
+  // ---- words of the search are tinted on the page, without touching its nodes ----------------------------------------
+  removeTint() {
+    for (const range of this.tinted) {
+      CSS.highlights.get(HIGHLIGHT).delete(range);
+    }
+    this.tinted = [];
+  }
+  tint() {
+    this.removeTint();
+    const words = wordsOf(this.model.get("search"));
+    if (!CSS.highlights || !this.page || !words.length) {
+      return;
+    }
+    this.tinted = rangesOf(this.page, words);
+    const highlight = CSS.highlights.get(HIGHLIGHT) ?? new Highlight();
+    for (const range of this.tinted) {
+      highlight.add(range);
+    }
+    CSS.highlights.set(HIGHLIGHT, highlight);
+  }
+  // ---- keys ------------------------------------------------------------------------------------------------------------
+  onTyped() {
+    clearTimeout(this.searchTimer);
+    this.searchTimer = setTimeout(() => this.find(), PATIENCE);
+  }
+  find() {
+    clearTimeout(this.searchTimer);
+    this.save({ search: this.search.value });
+    this.show();
+  }
+  startOver() {
+    this.search.value = "";
+    this.save({ search: "", sort: "", chosen: this.filters.map(() => []) });
+    this.rows.list.focus();
+  }
+  onKey(event) {
+    if (isPlain(event)) {
+      event.stopPropagation();
+    }
+    if (this.handlesKey(event)) {
+      event.preventDefault();
+    }
+  }
+  // Does what a key means in the menu, the search or the list; returns whether it means anything.
+  handlesKey(event) {
+    const menu = event.target.closest("details");
+    if (menu && event.key === "Escape") {
+      menu.open = false;
+      menu.firstChild.focus();
+      return true;
+    }
+    if (event.target === this.search && leavesSearch(event)) {
+      if (this.search.value !== this.model.get("search")) {
+        this.find();
+      }
+      this.rows.list.focus({ preventScroll: true });
+      return true;
+    }
+    return event.target === this.rows.list && this.handlesKeyOfList(event);
+  }
+  handlesKeyOfList(event) {
+    const step = stepOf(event);
+    if (event.key === "/" && isPlain(event)) {
+      this.search.select();
+      return true;
+    }
+    if (step !== void 0) {
+      this.go(clamp(this.position + step, 0, this.count - 1));
+      return true;
+    }
+    return false;
+  }
+};
+function rangesOf(page, words) {
+  const ranges = [];
+  const texts = document.createTreeWalker(page, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode() && ranges.length < MOST_TINTED) {
+    const text = texts.currentNode;
+    for (const [start, end] of hits(text.data, words)) {
+      const range = { startContainer: text, startOffset: start, endContainer: text, endOffset: end };
+      ranges.push(new StaticRange(range));
+    }
+  }
+  return ranges;
+}
+function render({ model, el }) {
+  const list = new RowList(model, el);
+  return () => list.close();
+}
+var rows_default = { render };
+export {
+  rows_default as default,
+  missingRows
+};

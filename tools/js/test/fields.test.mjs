@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import "./page.mjs";
-import { node } from "../../../ragnb/widgets/static/src/dom.mjs";
-import { Fields } from "../../../ragnb/widgets/static/src/fields.mjs";
-import { Keys } from "../../../ragnb/widgets/static/src/keys.mjs";
-import { guideOf, helpOf, searchOf } from "../../../ragnb/widgets/static/src/panels.mjs";
-import { Work } from "../../../ragnb/widgets/static/src/work.mjs";
+import { node } from "../src/dom.mjs";
+import { Fields } from "../src/fields.mjs";
+import { Keys } from "../src/keys.mjs";
+import { guideOf, helpOf, searchOf } from "../src/panels.mjs";
+import { Work } from "../src/work.mjs";
 
 const option = (value, label = String(value)) => ({ value, label, implies: {}, sign: label });
 const FIELDS = [
@@ -142,7 +142,7 @@ test("a key that is pressed on a key of the help replaces it, unless it moves th
   const changes = [];
   const panel = helpOf(keys, (key, other) => changes.push([key, other]));
   const skip = panel.querySelectorAll("button").find(({ attributes }) => attributes["aria-keyshortcuts"] === ".");
-  for (const key of ["Tab", "Shift", "Escape", "s"]) skip.dispatch("keydown", { key, preventDefault() {} });
+  for (const key of ["Tab", "Shift", "Escape", "s"]) {skip.dispatch("keydown", { key, preventDefault() {} });}
   skip.dispatch("keydown", { key: "s", ctrlKey: true, preventDefault() {} });
   assert.deepEqual(changes, [[".", "s"]]);
   keys.change(".", "s");

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { revealed, windowOf } from "../../../ragnb/widgets/static/src/list.mjs";
-import { missingRows } from "../../../ragnb/widgets/static/src/rows.mjs";
+import { revealed, windowOf } from "../src/list.mjs";
+import { missingRows } from "../src/rows.mjs";
 
 const ROW = 46;
 
@@ -18,7 +18,7 @@ test("the window holds what is seen and some more, and stays inside the list", (
 
 test("a row is scrolled to by as little as it takes", () => {
   const cases = [[3, 0, 0], [10, 0, ROW], [2, 5 * ROW, 2 * ROW], [7, 5 * ROW, 5 * ROW], [0, 5 * ROW, 0]];
-  for (const [position, scrollTop, expected] of cases) assert.equal(revealed(position, scrollTop, 10 * ROW, ROW), expected);
+  for (const [position, scrollTop, expected] of cases) {assert.equal(revealed(position, scrollTop, 10 * ROW, ROW), expected);}
 });
 
 test("only what is not known yet is asked for", () => {

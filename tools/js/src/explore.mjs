@@ -1,7 +1,7 @@
 // An explorable: a question, a few controls, a figure and one sentence that changes. It runs without a kernel, because Python
 // (ragnb/explorables) has made a frame for each position of the controls, which the page contains.
 
-import css from "../explore.css";
+import css from "../../../ragnb/widgets/static/explore.css";
 import { countedFrame, framePosition } from "./frames.mjs";
 import { node } from "./dom.mjs";
 

@@ -91,7 +91,7 @@ class Handout {
       const { annotator: name, actions } = read(text, this.handout);
       for (const [key, action] of actions) {
         const storageKey = prefixOf(this.id, name) + key;
-        if (this.storage.getItem(storageKey) == null) {
+        if ((this.storage.getItem(storageKey) ?? null) === null) {
           newKeys.push(storageKey);
         }
         this.storage.setItem(storageKey, JSON.stringify(action));

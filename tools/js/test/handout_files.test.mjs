@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 
-import { checked } from "../../../ragnb/widgets/static/src/actions.mjs";
-import { checksum } from "../../../ragnb/widgets/static/src/checksum.mjs";
-import { read, written } from "../../../ragnb/widgets/static/src/labels_file.mjs";
-import { LocalModel } from "../../../ragnb/widgets/static/src/local.mjs";
-import { annotatorsIn, markOf, prefixOf, storageOf } from "../../../ragnb/widgets/static/src/storage.mjs";
+import { checked } from "../src/actions.mjs";
+import { checksum } from "../src/checksum.mjs";
+import { read, written } from "../src/labels_file.mjs";
+import { LocalModel } from "../src/local.mjs";
+import { annotatorsIn, markOf, prefixOf, storageOf } from "../src/storage.mjs";
 
 const NAMES = ["ana", "李 Ana", "أحمد", "a b", "100%", "a/b", "👩‍👩‍👧‍👦", "constructor"];
 const ODD_TEXTS = ["", "a\nb", '"quoted", "checksum": "00000000"}', "\u202eright to left", "👩 𝒜", "half \ud83d", "\u2028"];
@@ -38,7 +38,7 @@ function browserStorage(limit = Infinity) {
       return Object.hasOwn(this, key) ? this[key] : null;
     },
     setItem(key, value) {
-      if (!Object.hasOwn(this, key) && Object.keys(this).length >= limit) throw new Error("full");
+      if (!Object.hasOwn(this, key) && Object.keys(this).length >= limit) {throw new Error("full");}
       this[key] = value;
     },
     removeItem(key) {
@@ -54,7 +54,7 @@ afterEach(() => {
 
 test("names of annotators survive their keys, and other pages and hand-outs are apart", () => {
   const storage = browserStorage();
-  for (const name of NAMES) storage.setItem(`${prefixOf("h", name)}2030 1`, "{}");
+  for (const name of NAMES) {storage.setItem(`${prefixOf("h", name)}2030 1`, "{}");}
   storage.setItem(`${prefixOf("other", "Zoe")}2030 1`, "{}");
   storage.setItem(markOf("h", "Yan"), "1");
   storage.setItem("ragnb h %E0%A4%A 1", "another page wrote this");
@@ -90,7 +90,7 @@ test("what a full storage refuses is reported and has no effect, and a retry is 
   const storage = browserStorage();
   const { setItem } = Object.getPrototypeOf(storage);
   Object.getPrototypeOf(storage).setItem = function (key, value) {
-    if (Object.keys(this).length >= limit) throw new Error("full");
+    if (Object.keys(this).length >= limit) {throw new Error("full");}
     setItem.call(this, key, value);
   };
   const model = new LocalModel(HANDOUT, storage, "ragnb h ana ");
@@ -152,7 +152,7 @@ test("a file from elsewhere is refused with the reason", () => {
     [`${line(header)}\n${line({ ...action, n: "1" })}`, /an action has no number/],
     [`${line(header)}\n${line({ ...action, key: 1 })}`, /an action has no number/],
   ];
-  for (const [text, reason] of cases) assert.throws(() => read(text, HANDOUT), reason);
+  for (const [text, reason] of cases) {assert.throws(() => read(text, HANDOUT), reason);}
   const { actions } = read(`${line(header)}\n\n${line(action)}\n`, HANDOUT);
   assert.deepEqual(actions.map(([key]) => key), ["2030-01-01T00:00:00+00:00 000001 ragnb"], "Python writes no keys");
 });
@@ -165,7 +165,7 @@ test("an action must be one that the page could have written", () => {
     { ...action, action: "undo", of: "key" }, label("verdict", true), label("verdict", null), label("why", "<b>"),
     label("keys", ["0b", "general"], "a"), label("keys", [], "a"),
   ];
-  for (const one of allowed) assert.equal(checked(one, HANDOUT), one);
+  for (const one of allowed) {assert.equal(checked(one, HANDOUT), one);}
   const refused = [
     [null, "no keys"], [[], "no keys"], ["flag", "no keys"],
     [{ ...action, action: "open", item: 1 }, "an unknown item"], [{ ...action, action: "open", item: "0" }, "an unknown item"],
@@ -175,12 +175,12 @@ test("an action must be one that the page could have written", () => {
     [{ ...action, action: "redo", of: 1 }, "no other action that it is about"], [{ ...action, action: "label" }, "no list of labels"],
     [{ ...action, action: "label", set: [null] }, "a label that the task does not have"],
   ];
-  for (const [one, problem] of refused) assert.throws(() => checked(one, HANDOUT), new Error(`an action has ${problem}`));
+  for (const [one, problem] of refused) {assert.throws(() => checked(one, HANDOUT), new Error(`an action has ${problem}`));}
   const wrong = [
     label("verdict", "perhaps"), label("verdict", 1), label("verdict", "good", "a"), label("other", "good"), label("why", 1),
     label("keys", "0a", "a"), label("keys", ["1a"], "a"), label("keys", ["0a"]), label("keys", ["0a"], "b"), label("constructor", "x"),
   ];
-  for (const one of wrong) assert.throws(() => checked(one, HANDOUT), /a label that the task does not have/);
+  for (const one of wrong) {assert.throws(() => checked(one, HANDOUT), /a label that the task does not have/);}
 });
 
 test("the checksum is that of the UTF-8 text, as zlib computes it, also outside the basic plane", () => {

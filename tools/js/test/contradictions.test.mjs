@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { contradictionsOf } from "../../../ragnb/widgets/static/src/contradictions.mjs";
+import { contradictionsOf } from "../src/contradictions.mjs";
 
 const KEYS = ["a", "b"];
 const FIELDS = [
@@ -29,7 +29,7 @@ test("labels of the whole item contradict each other if all of them are there", 
     [{ refusal: true }, []],
     [{}, []],
   ];
-  for (const [values, messages] of cases) assert.deepEqual(contradictionsOf(refusal, values, KEYS), messages);
+  for (const [values, messages] of cases) {assert.deepEqual(contradictionsOf(refusal, values, KEYS), messages);}
 });
 
 test("true and 1 are different labels", () => {
@@ -77,7 +77,7 @@ test("a sentence that is chosen in one field and not in another", () => {
     [{ chosen: ["0a"] }, []],
     [{ useful: ["0a"] }, []],
   ];
-  for (const [values, messages] of cases) assert.deepEqual(contradictionsOf(useful, values, KEYS), messages);
+  for (const [values, messages] of cases) {assert.deepEqual(contradictionsOf(useful, values, KEYS), messages);}
 });
 
 test("keys and names that mean something to JavaScript are texts", () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { folded, hits, matchingTexts, wordsOf } from "../../../ragnb/widgets/static/src/search.mjs";
+import { folded, hits, matchingTexts, wordsOf } from "../src/search.mjs";
 
 const found = (text, query) => hits(text, wordsOf(query)).map(([start, end]) => text.slice(start, end));
 
@@ -27,7 +27,7 @@ test("what is tinted is what was searched for, in every script", () => {
   for (const [text, query, count] of cases) {
     const places = found(text, query);
     assert.equal(places.length, count, query);
-    for (const place of places) assert.equal(folded(place), folded(query));
+    for (const place of places) {assert.equal(folded(place), folded(query));}
   }
 });
 
@@ -45,13 +45,13 @@ test("letters that fold to more or fewer letters move no place", () => {
     ["\u1100\u1161\u11a8 (각)", "각", ["\u1100\u1161\u11a8", "각"]],
     ["\u0301a\u200bＢ½", "b1", ["Ｂ½"]],
   ];
-  for (const [searched, query, places] of cases) assert.deepEqual(found(searched, query), places, query);
+  for (const [searched, query, places] of cases) {assert.deepEqual(found(searched, query), places, query);}
 });
 
 test("a search looks for texts and not for patterns, and for all words in any order", () => {
   const texts = ["a.c", "abc", "(", "constructor", "\\d"];
   const cases = { "a.c": [0], "(": [2], "\\d": [4], "[a-z]": [], "": [], " \t\n": [], "c a": [0, 1], __proto__: [] };
-  for (const [query, numbers] of Object.entries(cases)) assert.deepEqual(matchingTexts(texts, query), numbers, query);
+  for (const [query, numbers] of Object.entries(cases)) {assert.deepEqual(matchingTexts(texts, query), numbers, query);}
 });
 
 test("a long text is searched in time that grows with its length", () => {

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
 
 import { happen } from "./page.mjs";
-import { node } from "../../../ragnb/widgets/static/src/dom.mjs";
-import { Saving } from "../../../ragnb/widgets/static/src/saving.mjs";
+import { node } from "../src/dom.mjs";
+import { Saving } from "../src/saving.mjs";
 
 // A model whose kernel answers when the test says so.
 class Kernel {
@@ -77,7 +77,7 @@ test("each act has its own number and the item on the screen, or the item for wh
 });
 
 test("it is busy until every act is acknowledged, in whatever order the answers come", () => {
-  for (const act of ["label", "flag", "note"]) saving.send(act);
+  for (const act of ["label", "flag", "note"]) {saving.send(act);}
   assert.equal(isBusy(), true);
   assert.deepEqual([answer(2), answer(0)], [false, false]);
   assert.equal(isBusy(), true);
@@ -124,8 +124,8 @@ test("a page with something unsaved asks before it is left", () => {
 });
 
 test("refusals are counted by reason and stay until they are dismissed", () => {
-  for (const act of ["flag", "label", "flag"]) saving.send(act);
-  for (const place of [0, 1, 2]) answer(place, { message: "the disk is full", failed: true });
+  for (const act of ["flag", "label", "flag"]) {saving.send(act);}
+  for (const place of [0, 1, 2]) {answer(place, { message: "the disk is full", failed: true });}
   assert.deepEqual(refusals(), ["item 1 (flag) × 2, item 1 (label): the disk is full"]);
   assert.equal(saving.now.textContent, "", "it is not reported twice");
   saving.list.querySelector("button").click();
@@ -166,7 +166,7 @@ test("an act that cannot be sent is refused at once, and nothing waits for it", 
 
 test("keys that are typed ahead run in order when their item is on the screen, none twice", () => {
   saving.send("move");
-  for (const key of ["a", "b"]) saving.whenShown(key, () => saving.send(key));
+  for (const key of ["a", "b"]) {saving.whenShown(key, () => saving.send(key));}
   assert.deepEqual(kernel.acts, ["move 0"]);
   kernel.item = 1;
   answer(0);
@@ -177,7 +177,7 @@ test("keys that are typed ahead run in order when their item is on the screen, n
 
 test("of keys typed ahead, those after another move wait for its item", () => {
   saving.send("next");
-  for (const key of ["a", "next", "b", "c"]) saving.whenShown(key, () => saving.send(key));
+  for (const key of ["a", "next", "b", "c"]) {saving.whenShown(key, () => saving.send(key));}
   kernel.item = 1;
   answer(0);
   assert.deepEqual(kernel.acts, ["next 0", "a 1", "next 1"]);
@@ -190,7 +190,7 @@ test("of keys typed ahead, those after another move wait for its item", () => {
 
 test("keys typed ahead for an item that does not come are used nowhere, and reported", () => {
   saving.send("move");
-  for (const key of ["n", "v", "1"]) saving.whenShown(key, () => saving.send(key));
+  for (const key of ["n", "v", "1"]) {saving.whenShown(key, () => saving.send(key));}
   answer(0, { message: "no further item" });
   assert.deepEqual(kernel.acts, ["move 0"]);
   assert.deepEqual(refusals(), ["item 1 (keys typed ahead, not used: n v 1): no further item"]);
@@ -254,7 +254,7 @@ test("whatever the order of sends, answers and failures: all is acknowledged or 
         const place = places[below(places.length)];
         unanswered.delete(place);
         const failed = below(4) === 0;
-        if (failed) failures.push(kernel.received[place].act);
+        if (failed) {failures.push(kernel.received[place].act);}
         answer(place, { message: failed ? "refused" : "", failed });
       }
       for (let place = 0; place < kernel.received.length; place += 1) {

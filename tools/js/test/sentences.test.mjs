@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import "./page.mjs";
-import { node } from "../../../ragnb/widgets/static/src/dom.mjs";
-import { Sentences } from "../../../ragnb/widgets/static/src/sentences.mjs";
-import { Work } from "../../../ragnb/widgets/static/src/work.mjs";
+import { node } from "../src/dom.mjs";
+import { Sentences } from "../src/sentences.mjs";
+import { Work } from "../src/work.mjs";
 
 const field = (name, more) => ({ name, key: name[0], kind: "sentences", each: false, of: "documents", required: true, options: [], label: name, ...more });
 const CHOICES = [{ value: "full", sign: "✓" }, { value: 7, sign: "7" }, { value: false, sign: "✗" }];

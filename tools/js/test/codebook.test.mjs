@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { checked } from "../../../ragnb/widgets/static/src/actions.mjs";
-import { Codebook, Refusal, codebookAfter, tagName } from "../../../ragnb/widgets/static/src/codebook.mjs";
-import { LocalModel } from "../../../ragnb/widgets/static/src/local.mjs";
+import { checked } from "../src/actions.mjs";
+import { Codebook, Refusal, codebookAfter, tagName } from "../src/codebook.mjs";
+import { LocalModel } from "../src/local.mjs";
 
 const FIELDS = [{ name: "tags", label: "tags", kind: "tags", key: "t", each: false, of: "documents", required: true, options: [] }];
 const TASK = { name: "t", unit: "response", fields: FIELDS, codebook: [["echo", "repeats the prompt"]] };

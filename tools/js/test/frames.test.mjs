@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { countedFrame, framePosition } from "../../../ragnb/widgets/static/src/frames.mjs";
+import { countedFrame, framePosition } from "../src/frames.mjs";
 
 test("positions count as numpy's ravel_multi_index: the last control changes fastest", () => {
   const values = ["x", "y", "z"];

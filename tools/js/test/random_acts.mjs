@@ -2,8 +2,8 @@
 
 import { readFileSync } from "node:fs";
 
-import { read, written } from "../../../ragnb/widgets/static/src/labels_file.mjs";
-import { LocalModel } from "../../../ragnb/widgets/static/src/local.mjs";
+import { read, written } from "../src/labels_file.mjs";
+import { LocalModel } from "../src/local.mjs";
 
 const [path, seed, count] = process.argv.slice(2);
 const handout = JSON.parse(readFileSync(path, "utf8"));

@@ -60,7 +60,7 @@ export function hits(text, words) {
   return places;
 }
 
-const ASCII = /^[\u0000-\u007f]*$/;
+const ASCII = /^\p{ASCII}*$/u;
 
 // A folded text, and a function that finds the place in the text of a part of the folded text.
 function foldedWithPlaces(text) {

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { checksum } from "../../../ragnb/widgets/static/src/checksum.mjs";
-import { read, written } from "../../../ragnb/widgets/static/src/labels_file.mjs";
-import { LocalModel, storedActions } from "../../../ragnb/widgets/static/src/local.mjs";
-import { Work } from "../../../ragnb/widgets/static/src/work.mjs";
+import { checksum } from "../src/checksum.mjs";
+import { read, written } from "../src/labels_file.mjs";
+import { LocalModel, storedActions } from "../src/local.mjs";
+import { Work } from "../src/work.mjs";
 
 const PREFIX = "ragnb h ana ";
 const option = (value, implies = {}) => ({ value, label: String(value), implies });

@@ -6,7 +6,7 @@ const TYPING_PAUSE = 700; // milliseconds without a key after which a text is sa
 /**
  * Create an element.
  * @param {string} name
- * @param {object} attributes class, listeners (on…) and attributes; those that are false, null or undefined are left out
+ * @param {Record<string, any>} attributes class, listeners (on…) and attributes; those that are false, null or undefined are left out
  * @param {...(Node|string|null)} children
  * @returns {HTMLElement}
  */
@@ -19,6 +19,11 @@ export function node(name, attributes = {}, ...children) {
   return element;
 }
 
+/**
+ * @param {HTMLElement} element
+ * @param {string} key
+ * @param {any} value
+ */
 function addAttribute(element, key, value) {
   const isAbsent = value === false || value === null || value === undefined;
   if (key === "class") {
@@ -31,9 +36,20 @@ function addAttribute(element, key, value) {
 }
 
 /**
+ * What the widgets use of the model of anywidget, which `LocalModel` has as well.
+ * @typedef {object} Model
+ * @property {function(string): any} get
+ * @property {function(string, any): void} set
+ * @property {function(string, function(...any): void): void} on
+ * @property {function(string, function(...any): void): void} off
+ * @property {function(any): void} send
+ * @property {function(): void} save_changes
+ */
+
+/**
  * Listen to a model.
- * @param {object} model with `on` and `off`
- * @param {object} handlers by event
+ * @param {Model} model
+ * @param {Record<string, function(...any): void>} handlers by event
  * @returns {function(): void} stops listening
  */
 export function connect(model, handlers) {
@@ -58,12 +74,14 @@ export function kbd(key) {
 
 /**
  * Send a text when nobody has typed for a moment, and when its field or the page is left.
- * @param {HTMLElement} input
+ * @param {HTMLInputElement | HTMLTextAreaElement} input
  * @param {function(): number} currentItem returns the item on the screen
  * @param {function(string, number): void} send gets the text, and the item for which it was typed
  */
 export function whenTyped(input, currentItem, send) {
-  let unsent = null; // {text, item}
+  /** @type {{text: string, item: number} | null} */
+  let unsent = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   const sendNow = () => {
     clearTimeout(timer);

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 
-import { contradictionsOf } from "../../../ragnb/widgets/static/src/contradictions.mjs";
+import { contradictionsOf } from "../src/contradictions.mjs";
 
 const { task, keys, labels } = JSON.parse(readFileSync(0, "utf8"));
 console.log(JSON.stringify(labels.map((values) => contradictionsOf(task, values, keys))));

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
 
 import { happen } from "./page.mjs";
-import { connect, node, typeInto, whenTyped } from "../../../ragnb/widgets/static/src/dom.mjs";
+import { connect, node, typeInto, whenTyped } from "../src/dom.mjs";
 
 beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
 afterEach(() => mock.timers.reset());
@@ -79,7 +79,7 @@ test("an empty text is sent as well, because it removes the one before", () => {
 test("keys are typed as a browser types them, and commands are not", () => {
   const commands = [];
   document.execCommand = (...command) => commands.push(command);
-  for (const key of ["a", "Enter", "Backspace", "Shift", "ArrowLeft"]) typeInto({ key });
-  for (const modifier of ["ctrlKey", "metaKey", "altKey"]) typeInto({ key: "a", [modifier]: true });
+  for (const key of ["a", "Enter", "Backspace", "Shift", "ArrowLeft"]) {typeInto({ key });}
+  for (const modifier of ["ctrlKey", "metaKey", "altKey"]) {typeInto({ key: "a", [modifier]: true });}
   assert.deepEqual(commands, [["insertText", false, "a"], ["insertText", false, "\n"], ["delete"]]);
 });
