@@ -98,7 +98,7 @@ def rank_systems(
     systems = scores["system"].drop_duplicates()
     cells = ranks.assign(cell=ranks.apply(_cell, axis=1))
     table = cells.pivot(index="system", columns="dimension", values="cell")
-    table = table.reindex(index=systems, columns=list(dimensions)).fillna(MISSING)
+    table = table.reindex(index=systems, columns=list(dimensions)).astype(object).fillna(MISSING)
     # The pivot calls its columns "dimension", which would be printed above them.
     table.columns.name = None
     # The best system of the first dimension comes first.

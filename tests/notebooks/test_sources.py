@@ -442,14 +442,110 @@ def test_multilingual_answers_follow_another_file(notebook, tmp_path, shown_with
     file = ragnb.write_table(mine[columns], tmp_path / "mine.jsonl")
     shown = shown_with(notebook, file)
     if notebook == "07":
-        assert f"name: {file}" in shown
-        assert "40 questions, 240 responses" in shown
-        assert "of them, and 0 of the 80 incorrect replies." in shown
+        assert "mine.jsonl: 40 questions, 240 responses" in shown
+        counts = " ".join(re.sub("<[^>]+>", " ", shown.cells["c13"]).split())
+        assert re.search(r"incorrect 0 0 80 ", counts)
     else:
         latin = english[examples["language"] == "hi"].str.contains("[a-zA-Z]")
-        assert f"{latin.sum()} of 160 right answers are in another language" in shown
+        counts = " ".join(re.sub("<[^>]+>", " ", shown.cells["c39"]).split())
+        assert re.search(rf"other language \d+ \d+ {latin.sum()} ", counts)
     assert not re.search("sample-multilingual$|authors of ragnb|gemma", shown, re.MULTILINE)
     assert "sample-multilingual" not in saved(tmp_path, f"{notebook}_[mprs]*.json")
+
+
+PARALLEL = {  # files, languages, questions
+    "xquad": (["xquad.en.json", "xquad.de.json", "xquad.hi.json"], ["en", "de", "hi"], 1190),
+    "mkqa": (["mkqa_500q_en_ja_de_es_zhcn.json"], ["en", "de", "zh_cn"], 500),
+}
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", PARALLEL)
+def test_seven_metrics_of_parallel_questions_that_others_published(
+    name, data_folder, tmp_path, shown_with
+):
+    """One system answers with the reference, one in English, and one with the answer to another question."""
+    files, languages, n_questions = PARALLEL[name]
+    paths = [data_folder / name / file for file in files]
+    if not all(path.is_file() for path in paths):
+        pytest.skip(f"{name} is not in RAGNB_TEST_DATA")
+    questions = ragnb.load_multilingual(paths)
+    assert questions["question_id"].nunique() == n_questions
+    questions = questions[questions["language"].isin(languages)]
+    is_answered = questions["references"].str.len() > 0
+    answered = is_answered.groupby(questions["question_id"]).transform("all")
+    examples = questions[answered].groupby("language", sort=False).head(40)
+    assert examples["language"].value_counts().tolist() == [40] * 3
+    reference = examples["references"].str[0].str[0]
+    in_english = examples["language"] == "en"
+    english = reference[in_english].set_axis(examples.loc[in_english, "question_id"])
+    other = reference.groupby(examples["language"]).transform(lambda texts: np.roll(texts, 1))
+    replies = {
+        "another": other,
+        "english": examples["question_id"].map(english),
+        "reference": reference,
+    }
+    frames = [examples.assign(system=system, response=text) for system, text in replies.items()]
+    mine = pd.concat(frames, ignore_index=True)
+    mine["verdict"] = (mine["system"] != "another").astype(int)
+    columns = "example_id question_id language question references system response verdict".split()
+    file = ragnb.write_table(mine[columns], tmp_path / "mine.jsonl")
+    shown = shown_with("07", file)
+    assert "mine.jsonl: 40 questions, 360 responses" in shown
+    lines = shown.cells["seven-lines"].splitlines()
+    assert lines[2].startswith("reference | EM=1.000±0.000 | F1=1.000±0.000")
+    exact = ragnb.METRICS["answer.exact_match"].function
+    rows = mine[mine["system"] == "english"]
+    values = [
+        exact(row["response"], row["references"], language=row["language"])
+        for row in rows.to_dict("records")
+    ]
+    assert re.search(rf"english +\| EM={np.mean(values):.3f}±", shown.cells["seven-lines"])
+    assert f"{file}" in shown.cells["c56"]
+    assert not re.search("sample-multilingual$|gemma", shown, re.MULTILINE)
+
+
+@pytest.mark.data
+def test_four_systems_are_run_on_xquad_as_notebook_07_writes_it(data_folder, tmp_path, monkeypatch):
+    """The lines of the notebook with two files of XQuAD, shortened, and a server on this machine."""
+    names = ["xquad.en.json", "xquad.de.json"]
+    if not all((data_folder / "xquad" / name).is_file() for name in names):
+        pytest.skip("xquad is not in RAGNB_TEST_DATA")
+    for name in names:
+        content = json.loads((data_folder / "xquad" / name).read_text("utf-8"))
+        content["data"] = content["data"][:1]
+        content["data"][0]["paragraphs"] = content["data"][0]["paragraphs"][:2]
+        (tmp_path / name).write_text(json.dumps(content), "utf-8")
+    (block,) = re.findall(r"```python\n(import pandas.+?)```", prose("07"), flags=re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    made = {}
+    with FaultServer() as server:
+        block = block.replace("http://127.0.0.1:8080/v1", server.base_url)
+        exec(compile(block, "07", "exec"), made)
+    n = len(ragnb.load_multilingual(names))
+    table = made["report"].overview()
+    assert table.index.tolist() == ["direct", "multi", "cross", "lbrag"]
+    metrics = json.loads((tmp_path / "metrics.json").read_text("utf-8"))["metrics"]
+    assert metrics["direct"]["em"] == 0
+    assert (made["report"].scores.groupby(["system", "metric"]).size() == n).all()
+
+
+@pytest.mark.data
+def test_the_metrics_of_a_run_of_lbrag_are_its_published_ones(data_folder, tmp_path):
+    """The one line of notebook 07."""
+    run = data_folder / "lbrag" / "20251214_2145_answers.jsonl"
+    if not run.is_file():
+        pytest.skip("lbrag is not in RAGNB_TEST_DATA")
+    shutil.copy(run, tmp_path / "answers.jsonl")
+    start = 'ragnb.multilingual_report(ragnb.load_responses("answers.jsonl")'
+    report = line_of_own_data("07", start, tmp_path, "answers.jsonl")
+    ours = json.loads(report.write_metrics_json(tmp_path / "m.json").read_text("utf-8"))["metrics"]
+    published = json.loads(
+        (data_folder / "lbrag" / "20251214_2145_metrics.json").read_text("utf-8")
+    )
+    for system, values in published.items():
+        for key in ("em", "f1", "rlc"):
+            assert ours[system][key] == pytest.approx(values[key], abs=1e-12)
 
 
 def test_agreement_works_with_my_own_logs(tmp_path, shown_with):
