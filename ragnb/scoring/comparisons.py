@@ -154,7 +154,7 @@ def compare(
 
     With `labels`, the columns after the p-values are ``n_labels`` (questions with labels of both),
     ``weight`` (of the judge, from 0 to 1), ``worth`` (how many labels alone would give the same
-    standard error), ``labels_alone`` with its limits, and ``judge_alone``, which is not corrected.
+    standard error), ``labels_alone, labels_alone_low, labels_alone_high``, and ``judge_alone``, which is not corrected.
 
     Raises
     ------

@@ -74,6 +74,17 @@ class Choices(NamedTuple):
     codes: np.ndarray
 
 
+class Title(NamedTuple):
+    """A row's line in the list: the sign of its verdict, its text, and what distinguishes it.
+
+    ``static/src/rows.mjs`` and ``templates/view.html`` draw the parts in this order.
+    """
+
+    sign: str
+    text: str
+    about: list[str]
+
+
 class Rows:
     """A frame that can be searched, filtered and sorted.
 
@@ -343,8 +354,8 @@ class Rows:
 
     # ---- titles ----------------------------------------------------------------------------------
 
-    def title(self, place: int) -> tuple[str, str, list[str]]:
-        """Return a row's line in the list: the sign of its verdict, its text, and what distinguishes it."""
+    def title(self, place: int) -> Title:
+        """Return a row's line in the list."""
         cells = {name: self.frame[name].iloc[place] for name in self._in_titles}
         text = short(cells[self._title]) if self._title is not None else ""
         about = []
@@ -358,7 +369,7 @@ class Rows:
                 about.append(detail)
         verdict = cells.get(self._verdict, "")
         sign = MISSING if is_missing(verdict) else SIGNS.get(str(verdict), "")
-        return sign, text or f"row {place + 1}", about
+        return Title(sign, text or f"row {place + 1}", about)
 
 
 # ---- cells ---------------------------------------------------------------------------------------
