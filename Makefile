@@ -30,10 +30,11 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-w
 figures: .venv/ready
 	$(FIXED) $(PY) tools/execute.py notebooks/*.ipynb
 
+# It fails if a test changed a tracked file, such as the numbers of a figure.
 test: .venv/model
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy & types=$$!; $(FIXED) $(PY) -m pytest $(ALL_CORES) -m "not slow" --doctest-modules $(NBVAL) ragnb tests notebooks && wait $$types
+	$(BIN)/mypy & types=$$!; $(FIXED) $(PY) -m tools.tracked '$(PY) -m pytest $(ALL_CORES) -m "not slow" --doctest-modules $(NBVAL) ragnb tests notebooks' && wait $$types
 
 # Lab shows the committed outputs with their styles only if the notebooks are trusted. Root needs a further argument.
 LAB_ARGS ?=

@@ -1,8 +1,8 @@
 import os
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support.data_folder import DataFolder
 
 # As in `make test`: progress and lines about sizes are for a person at the screen.
 os.environ.setdefault("TQDM_DISABLE", "1")
@@ -27,11 +27,21 @@ def data_folder():
     folder = os.environ.get("RAGNB_TEST_DATA")
     if not folder:
         pytest.skip(
-            "real data not at hand: set RAGNB_TEST_DATA to a folder that holds rgb/en_fact.json and its like"
+            "real data not at hand: run python -m tools.test_data FOLDER and set RAGNB_TEST_DATA to FOLDER"
         )
-    if not Path(folder).is_dir():
-        pytest.fail(f"RAGNB_TEST_DATA needs to name a folder, got {folder!r}")
-    return Path(folder)
+    return DataFolder(folder)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """With RAGNB_CI, a test that is skipped because Chromium or Node is missing has failed."""
+    report = yield
+    if report.skipped and isinstance(report.longrepr, tuple) and os.environ.get("RAGNB_CI"):
+        reason = report.longrepr[2].removeprefix("Skipped: ")
+        if reason.startswith(("NO BROWSER", "NO NODE", "NO ESBUILD")):
+            report.outcome = "failed"
+            report.longrepr = f"RAGNB_CI is set, and a part of the machine is missing. {reason}"
+    return report
 
 
 def pytest_collection_modifyitems(items):

@@ -73,12 +73,11 @@ def load(write_rgb):
 
 @pytest.fixture(scope="session")
 def rgb_file(data_folder):
-    """Path of a real RGB file, in either layout of the data folder."""
+    """Path of a real RGB file."""
 
     def find(name):
-        places = [data_folder / "rgb" / f"{name}.json", data_folder / f"{name}.json"]
-        found = next((place for place in places if place.is_file()), None)
-        return found or pytest.skip(f"{name}.json is not in RAGNB_TEST_DATA ({data_folder})")
+        path = data_folder / "rgb" / f"{name}.json"
+        return path if path.is_file() else pytest.skip(f"rgb/{name}.json is not in RAGNB_TEST_DATA")
 
     return find
 

@@ -33,7 +33,7 @@ def test_a_study_equals_the_published_files(name, data_folder):
     from tools.recording.studies import FRAMES, folder_of
 
     study, _, frame = name.partition(".")
-    made = FRAMES[name](folder_of(data_folder, name))
+    made = FRAMES[name](data_folder / folder_of(data_folder.path, name).name)
     shipped = study_of(study, frame) if frame else study_of(study)
     pd.testing.assert_frame_equal(
         shipped.astype(object).where(shipped.notna(), None),
