@@ -130,7 +130,7 @@ _OF_FRAMES: list[tuple[set[str], Form]] = [
     ({"judge", "n_systems"}, Form(agreement_figure, ("reference",))),
     ({"judge", "by", "group", "difference"}, Form(judge_bias_figure)),
     ({"difference", "baseline"}, KINDS["differences"]),
-    ({"share", "accuracy", "point"}, Form(deferral_figure, ("reference", "along"))),
+    ({"share", "accuracy", "point"}, Form(deferral_figure, ("reference", "along", "series"))),
     ({"split", "value"}, KINDS["splits"]),
 ]
 

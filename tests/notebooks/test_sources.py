@@ -240,26 +240,36 @@ def test_gain_and_cost_follow_another_file(file, mine, accepted, shown_with):
     assert not re.search(f"{NAMES}|n = 100|answers.csv", "\n".join(texts))
 
 
+def test_prediction_sets_follow_my_own_file(file, tmp_path, shown_with):
+    answers = f"ragnb.load_responses({str(file)!r})"
+    shown = shown_with("15", **{"short, long": "'old', 'new'", "answers": answers})
+    tested = re.search(r"(\d+) answers in the test set", shown)[1]
+    kept = re.findall(r"(?:as incorrect|as correct|abstained): +(\d+)", shown)
+    assert sum(map(int, kept)) == int(tested)
+    assert re.search(r"old: coverage [01]\.\d+, accepted", shown)
+    assert not re.search("newbing|chatgpt|15098|evouna|Wang", shown, re.I)
+    assert "evouna" not in saved(tmp_path, "15_*.json")
+
+
 @pytest.mark.filterwarnings("ignore:No label is accepted")  # of few answers
-def test_the_conformal_ensemble_and_its_judge_follow_my_own_file(file, mine, tmp_path, shown_with):
+def test_a_cascade_and_its_judge_follow_my_own_file(file, mine, tmp_path, shown_with):
     """The judge of the file is right about one system, wrong about the other, and sometimes silent."""
     verdict = mine["verdict"].astype(float)
     judged = verdict.where(mine["system"] == "old", 1 - verdict)
     judged[mine["example_id"].isin(mine["example_id"].iloc[:100])] = np.nan
     mine.assign(helper=judged).drop(columns="example_id").to_csv(file, index=False)
-    choices = {"judge_column": "'helper'", "short, long": "'old', 'new'"}
-    choices["answers"] = f"ragnb.load_responses({str(file)!r})"
-    shown = shown_with("15", **choices)
-    tested = re.search(r"(\d+) answers in the test set", shown)[1]
-    kept = re.findall(r"(?:as incorrect|as correct|abstained): +(\d+)", shown)
-    assert sum(map(int, kept)) == int(tested)
-    assert re.search(r"old: coverage [01]\.\d+, accepted", shown)
-    deferred = re.search(r"(\d+) of \d+ answers deferred", shown)[1]
-    assert re.search(rf"verdicts: \d+ of {deferred}\n", shown)
-    assert re.search(r"helper − nobody: [+-]0\.\d+ \[", shown)
+    answers = f"ragnb.load_responses({str(file)!r})"
+    shown = shown_with("16", judge_column="'helper'", answers=answers)
+    left_open = re.search(r"(\d+) of \d+ answers are left open", shown)[1]
+    assert re.search(rf"verdicts: \d+ of {left_open}\n", shown)
+    report = " ".join(re.sub("<[^>]+>", " ", shown.cells["report"]).split())
+    assert re.search(rf"helper {left_open} [01]\.\d+ \d+ \d+", report)
     assert re.search(r"the judge agrees: +0\.500 \[.* n = \d+\)", shown)
-    assert not re.search("newbing|chatgpt|15098|evouna|Wang|SmolLM2|recorded judge", shown, re.I)
-    assert "evouna" not in saved(tmp_path, "15_*.json")
+    before = list(shown.cells).index("trec")  # the rest is about other data
+    texts = "\n".join([*list(shown.cells.values())[:before], shown.cells["selective-compared"]])
+    assert not re.search("newbing|chatgpt|15098|evouna|Wang|SmolLM2|recorded judge", texts, re.I)
+    assert not re.search("evouna|Wang|SmolLM2", shown.cells["provenance"])
+    assert "evouna" not in saved(tmp_path, "16_*.json")
 
 
 @pytest.mark.parametrize("notebook", ["17", "19"])
