@@ -154,6 +154,14 @@ def test_sets_at_other_coverages(scores, probability, alpha):
     follow("15", "alpha", f" {alpha:.2f} ", [(size == k).sum() for k in (1, 2, 0)])
 
 
+def test_the_beta_distribution_of_the_coverage(scores):
+    n = len(scores)
+    k = math.ceil((n + 1) * Fraction(95, 100))
+    law = stats.beta(k, n + 1 - k)
+    follow("15", "beta", "mean ", [law.mean()])
+    follow("15", "beta", "calibrations from ", law.ppf([0.05, 0.95]))
+
+
 def test_errors_among_accepted_labels(split, scores, probability):
     zero, one = sets(scores, probability, 0.05)
     accepted = zero != one
