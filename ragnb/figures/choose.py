@@ -39,9 +39,11 @@ from ragnb.figures.page import Page, width_in_inches
 from ragnb.figures.plan_forms import (
     counts_figure,
     efficiency_figure,
+    half_widths_figure,
     net_benefit_figure,
     power_figure,
     ranges_figure,
+    worth_figure,
 )
 from ragnb.figures.report_forms import (
     agreement_figure,
@@ -123,6 +125,8 @@ _OF_FRAMES: list[tuple[set[str], Form]] = [
     ({"estimator", "gain", "cost"}, Form(efficiency_figure, ("reference",))),
     ({"price", "net_benefit"}, Form(net_benefit_figure, ("reference",))),
     ({"n_pairs", "discordance", "mde"}, Form(power_figure, ("reference",))),
+    ({"n_labels", "half_width"}, Form(half_widths_figure, ("reference",))),
+    ({"judge", "worth"}, Form(worth_figure, ("reference", "rows", "series"))),
     ({"least", "most"}, KINDS["ranges"]),
     ({"mean_predicted", "observed"}, Form(reliability_figure)),
     ({"hallucination", "over_refusal"}, KINDS["plane"]),
@@ -163,7 +167,8 @@ def plot(
         `ragnb.changes`, `ragnb.reports.scores_by_grade`, `ragnb.agreement`, `ragnb.annotation_report`,
         `ragnb.error_report`,
         `ragnb.compare_definitions`, `ragnb.reports.efficiency`, `ragnb.stats.reliability_curve`,
-        `ragnb.stats.net_benefit_curve`, `ragnb.stats.detectable_effects`, `ragnb.ensemble.deferral_curve` or
+        `ragnb.reports.cost_effectiveness`, `ragnb.reports.judge_worth`, `ragnb.stats.net_benefit_curve`,
+        `ragnb.stats.detectable_effects`, `ragnb.stats.expected_half_widths`, `ragnb.ensemble.deferral_curve` or
         `ragnb.ensemble.deferral_point`. Means that you computed yourself are in the column ``mean``,
         with ``low``, ``high``, ``interval`` and ``confidence_level`` if they have intervals.
     kind

@@ -1,5 +1,6 @@
 """The figures of costs, plans, ranges and counts: from a result to axes and the numbers that they show."""
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -15,12 +16,12 @@ from ragnb.figures.costs import (
     note_on_gain_and_cost,
 )
 from ragnb.figures.counts import draw_counts, write_counts
-from ragnb.figures.forms import Drawn
+from ragnb.figures.forms import Drawn, means_figure
 from ragnb.figures.lines import height_of_names, name_lines
 from ragnb.figures.means import draw_references, name_above, row_names, varying
-from ragnb.figures.page import Page, looks_of, new_page, set_header
+from ragnb.figures.page import REFERENCE, Page, looks_of, new_page, set_header
 from ragnb.figures.plane import name_points
-from ragnb.figures.power import draw_power
+from ragnb.figures.power import draw_half_widths, draw_power
 from ragnb.figures.ranges import ROW_NAME, draw_ranges
 from ragnb.figures.styles import interval_note, level_of, plain, span
 from ragnb.figures.words import words_for
@@ -59,6 +60,40 @@ def net_benefit_figure(result: pd.DataFrame, page: Page) -> Drawn:
     if result[["ratio_low", "ratio_high"]].notna().any(axis=None):
         note += f"\ndotted: limits of the {level_of(result)} Fieller set of the ratio"
     set_header(figure, page.title, note)
+    return ax, result
+
+
+def half_widths_figure(result: pd.DataFrame, page: Page) -> Drawn:
+    """The expected half-width of an interval against the number of labels, with and without a judge."""
+    needed = ["labels", "n_pilot", "n_judged", "confidence_level"]
+    require_columns(result, needed, "plot")
+    if result.empty:
+        raise InputError("plot needs half-widths with at least one row, got none")
+    figure, ax = new_page(page.width, 2.1)
+    ends = draw_half_widths(ax, result, page.names)
+    for name, value in page.reference.items():
+        ax.axhline(value, color=REFERENCE, ls="--", lw=0.9)
+        ax.annotate(name, (1, value), (-3, 2), xycoords=("axes fraction", "data"),
+                    textcoords="offset points", ha="right", fontsize="small", color=REFERENCE)  # fmt: skip
+    figure.set_figheight(figure.get_figheight() + height_of_names(figure, ends))
+    first = result.iloc[0]
+    note = (
+        f"{level_of(result)} intervals, planned from {first['n_pilot']:,} labels;\n"
+        f"the judge has {first['n_judged']:,} verdicts"
+    )
+    set_header(figure, page.title, note)
+    name_lines(ax, ends)
+    return ax, result
+
+
+def worth_figure(result: pd.DataFrame, page: Page) -> Drawn:
+    """How many labels alone the labels with the judge are worth, for each group and judge."""
+    n_labels = span(result["n_labels"])
+    names = {"mean": f"worth of {n_labels} labels with the judge", **page.names}
+    table = result.rename(columns={"worth": "mean"})
+    # What the correlation is belongs to the numbers of the figure, and not to its rows.
+    table = table.drop(columns=["correlation", "correlation_low", "correlation_high"])
+    ax, _ = means_figure(table, replace(page, names=names))
     return ax, result
 
 

@@ -43,3 +43,26 @@ def draw_power(
     ax.set_xlabel(words_for("number of questions", names))
     ax.set_ylabel(words_for("minimum detectable effect", names))
     return ends
+
+
+def draw_half_widths(
+    ax: Axes, widths: pd.DataFrame, names: Mapping[Any, str]
+) -> list[tuple[float, str, str]]:
+    """Draw one line with the judge and one for the labels alone.
+
+    The result has the last half-width, the name and the colour of each line, for `name_lines`.
+    """
+    ends = []
+    for place, (name, line) in enumerate(widths.groupby("labels", sort=False)):
+        defined = line.dropna(subset="half_width").sort_values("n_labels")
+        if defined.empty:
+            continue
+        colour = look(place)["color"]
+        dashes: Any = _DASHES[place % len(_DASHES)]
+        ax.plot(defined["n_labels"], defined["half_width"], color=colour, ls=dashes, lw=1.3)
+        end = float(defined["half_width"].iloc[-1])
+        ends.append((end, words_for(name, names), text_colour(colour)))
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel(words_for("number of labels", names))
+    ax.set_ylabel(words_for("half-width of the interval", names))
+    return ends

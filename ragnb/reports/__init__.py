@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ragnb.reports.trace import TraceReport, trace_report
     from ragnb.reports.trace_reading import interpret_trace
     from ragnb.reports.translation import efficiency, gains_and_costs
+    from ragnb.reports.worth import judge_worth
 else:
     __getattr__, __dir__ = face(__name__)
 
@@ -53,6 +54,7 @@ __all__ = [
     "graded_report",
     "interpret_trace",
     "judge_report",
+    "judge_worth",
     "letter_display",
     "load_metrics_json",
     "methods_paragraph",

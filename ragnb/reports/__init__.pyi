@@ -25,6 +25,7 @@ from ragnb.reports.sensitivity import Sensitivity
 from ragnb.reports.trace import TraceReport
 from ragnb.reports.trace_reading import interpret_trace
 from ragnb.reports.translation import efficiency, gains_and_costs
+from ragnb.reports.worth import judge_worth
 
 def methods_paragraph(
     scores: pd.DataFrame | None = None,
@@ -79,6 +80,7 @@ __all__ = [
     "graded_report",
     "interpret_trace",
     "judge_report",
+    "judge_worth",
     "letter_display",
     "load_metrics_json",
     "methods_paragraph",

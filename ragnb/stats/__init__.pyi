@@ -204,6 +204,14 @@ def expected_half_width(
     *,
     confidence_level: float = 0.95,
 ) -> LabelPlan: ...
+def expected_half_widths(
+    pilot_labels: ArrayLike,
+    pilot_judged: Floats,
+    n_judged: int,
+    sizes: Integers,
+    *,
+    confidence_level: float = 0.95,
+) -> pd.DataFrame: ...
 def labels_needed(
     pilot_labels: ArrayLike,
     pilot_judged: Floats,
@@ -334,6 +342,7 @@ __all__ = [
     "discordant_odds_ratio",
     "expected_calibration_error",
     "expected_half_width",
+    "expected_half_widths",
     "fieller_interval",
     "fieller_interval_from_stats",
     "fleiss_kappa",

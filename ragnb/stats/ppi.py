@@ -11,8 +11,10 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf, nan, sqrt
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
@@ -272,7 +274,7 @@ def ppi_mean(
     --------
     >>> result = ppi_mean([1, 1, 0, 1] * 25, [1, 1, 0, 0] * 25, [1, 0] * 500)
     >>> print(result)
-    0.750 [0.671, 0.815] (95% PPI++, Wilson, n = 100); worth 141 labels; labels alone ...
+    0.750 [0.671, 0.815] (95% PPI++, Wilson with a t quantile, n = 100); worth 141 labels; labels alone ...
 
     To compare two systems on the same questions, pass the differences of their labels and verdicts:
 
@@ -347,7 +349,7 @@ def _estimate(
     spread = sqrt(error) if counts else min(sqrt(error), float(np.ptp(rest)))
 
     wilson = counts and tuple(bounds) == (0, 1)
-    kind, unit = "Wilson" if wilson else "t", "labels"
+    kind, unit = "Wilson with a t quantile" if wilson else "t", "labels"
     if codes is not None:
         kind, unit = f"cluster-robust {kind}, {n} clusters{too_few(n)}", "clusters"
     method = f"{name}, {kind}"
@@ -502,6 +504,58 @@ def expected_half_width(
     if not 3 <= n_labels <= n_judged:
         raise InputError(f"n_labels must be from 3 to n_judged ({n_judged}), got {n_labels}")
     return _plan(pilot_labels, pilot_judged, n_labels, n_labels, n_judged, confidence_level)
+
+
+@accepts(
+    pilot_labels="scores",
+    pilot_judged=as_verdicts,
+    n_judged="size",
+    confidence_level="level",
+)
+def expected_half_widths(
+    pilot_labels: Floats,
+    pilot_judged: Floats,
+    n_judged: int,
+    sizes: Integers,
+    *,
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
+    """Expected half-widths for several numbers of labels, with and without the judge, for `ragnb.plot`.
+
+    Parameters
+    ----------
+    pilot_labels, pilot_judged, n_judged, confidence_level
+        The same as for `expected_half_width`.
+    sizes : array-like of shape (k,)
+        Numbers of labels, each from 3 to `n_judged`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Two rows per number, with the columns ``labels`` (``"with the judge"`` or ``"labels alone"``),
+        ``n_labels``, ``half_width``, ``n_judged``, ``n_pilot``, ``correlation`` (in the pilot data)
+        and ``confidence_level``.
+
+    Examples
+    --------
+    >>> labels, judged = [1, 1, 0, 1, 0, 1, 1, 1, 1, 0], [1, 1, 0, 1, 1, 1, 0, 1, 1, 0]
+    >>> widths = expected_half_widths(labels, judged, 3000, [200])
+    >>> widths[["labels", "n_labels", "half_width"]].round(3).to_dict("split")["data"]
+    [['with the judge', 200, 0.055], ['labels alone', 200, 0.063]]
+    """
+    rows = []
+    for name in ("with the judge", "labels alone"):
+        for n in sizes:
+            plan = expected_half_width(
+                pilot_labels, pilot_judged, n_judged, int(n), confidence_level=confidence_level
+            )
+            is_alone = name == "labels alone"
+            row: dict[str, Any] = {"labels": name, "n_labels": int(n)}
+            row["half_width"] = plan.half_width_alone if is_alone else plan.half_width
+            row |= {"n_judged": n_judged, "n_pilot": pilot_labels.size}
+            row |= {"correlation": plan.correlation, "confidence_level": confidence_level}
+            rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def _planned_half_width(

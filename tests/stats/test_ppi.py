@@ -109,7 +109,7 @@ def test_limits_are_cut_at_the_bounds_and_the_method_says_so() -> None:
     assert (cut.low, cut.high) == (free.low, 1.0)
     assert cut.method == "PPI++, t, clipped to [0, 1]"
     assert "clipped" not in ppi_mean(labels, judged, rest, bounds=(-10, 10)).method
-    assert ppi_mean([1, 0, 1], [1, 0, 0], [1, 0]).method == "PPI++, Wilson"
+    assert ppi_mean([1, 0, 1], [1, 0, 0], [1, 0]).method == "PPI++, Wilson with a t quantile"
     assert ppi_mean([1, 0, 1], [1, 0, 0], [1, 0], bounds=(0, 5)).method.startswith("PPI++, t")
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
+import ragnb
 from ragnb.errors import InputError
-from ragnb.stats import expected_half_width, labels_needed, ppi_mean
+from ragnb.stats import expected_half_width, expected_half_widths, labels_needed, ppi_mean
 
 LABELS = [0.1, 0.4, 0.5, 0.9, 1.0, 0.3]
 JUDGED = [0.2, 0.3, 0.5, 0.8, 0.9, 0.5]
@@ -71,3 +72,27 @@ def test_mistakes_are_named() -> None:
         expected_half_width([], [], 2000, 100)
     with pytest.raises(InputError, match=r"n_labels must be from 3 to n_judged \(40\), got 50"):
         expected_half_width(LABELS, JUDGED, 40, 50)
+
+
+def test_half_widths_for_several_numbers_of_labels_by_hand() -> None:
+    """One row with the judge and one for the labels alone, from the formula of a mean."""
+    judged = 2 * np.array(JUDGED)  # so that lambda is not clipped
+    s, r = np.std(LABELS, ddof=1), np.corrcoef(LABELS, judged)[0, 1]
+    sizes = np.array([50, 200, 800])
+    table = expected_half_widths(LABELS, judged, 2000, sizes).pivot(
+        index="n_labels", columns="labels", values="half_width"
+    )
+    alone = student.ppf(0.975, sizes - 1) * s / np.sqrt(sizes)
+    shrunk = np.sqrt((1 - r * r * (2000 - sizes) / 2000) / sizes)
+    assert table.index.tolist() == sizes.tolist()
+    assert table["labels alone"].to_numpy() == pytest.approx(alone)
+    assert table["with the judge"].to_numpy() == pytest.approx(
+        student.ppf(0.975, sizes - 2) * s * shrunk
+    )
+
+
+def test_half_widths_are_drawn_with_a_name_for_each_line() -> None:
+    widths = expected_half_widths(LABELS, JUDGED, 2000, range(50, 500, 50))
+    ax = ragnb.plot(widths, reference={"wanted": 0.03})
+    assert {text.get_text() for text in ax.texts} >= {"with the judge", "labels alone", "wanted"}
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("number of labels", "half-width of the interval")
