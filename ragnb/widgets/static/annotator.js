@@ -87,7 +87,7 @@ var listCount = 0;
 var VirtualList = class {
   /**
    * @param {number} rowHeight in pixels
-   * @param {function(number): Array} rowAt attributes and children of the row at a position
+   * @param {function(number): any[]} rowAt attributes and children of the row at a position
    * @param {object} attributes of the list
    */
   constructor(rowHeight, rowAt, attributes) {
@@ -96,6 +96,7 @@ var VirtualList = class {
     this.rowHeight = rowHeight;
     this.rowAt = rowAt;
     this.count = 0;
+    this.ondrawn = void 0;
     this.sheet = node("div", { class: "sheet", role: "presentation" });
     const onscroll = () => this.draw();
     this.list = node("div", { role: "listbox", tabindex: 0, onscroll, ...attributes }, this.sheet);
@@ -167,18 +168,23 @@ function ownValue(object, name) {
   return Object.hasOwn(object, name) ? object[name] : void 0;
 }
 var Work = class {
+  /** @param {import("./types.js").Model} model */
   constructor(model) {
     this.model = model;
   }
+  /** @returns {import("./types.js").Task} */
   get task() {
     return this.model.get("task");
   }
+  /** @returns {import("./types.js").Page} */
   get page() {
     return this.model.get("page");
   }
+  /** @returns {import("./types.js").State} */
   get state() {
     return this.model.get("state");
   }
+  /** @returns {import("./types.js").Entry[]} */
   get entries() {
     return this.model.get("jump");
   }
@@ -575,7 +581,10 @@ var Fields = class {
   }
   // Moves the focus to the text of a field.
   write(name) {
-    const rows = [...this.box.querySelectorAll(".field")];
+    const rows = (
+      /** @type {HTMLElement[]} */
+      [...this.box.querySelectorAll(".field")]
+    );
     const row = rows.find(({ dataset }) => dataset.field === name);
     row.querySelector("textarea").focus();
   }
@@ -590,7 +599,7 @@ var Fields = class {
     this.isNoteOpen = isOpen;
     this.paint();
     if (isOpen) {
-      this.box.querySelector(".note textarea").focus();
+      this.box.querySelector(".note").querySelector("textarea").focus();
     }
   }
 };
@@ -731,7 +740,11 @@ var Keys = class {
     const replaced = Object.keys(this.replacements).find((key) => this.of(key) === pressed);
     return replaced ?? pressed;
   }
-  // The meaning of a key for the annotator: {act, ...} or null where it has none.
+  /**
+   * The meaning of a key for the annotator; null where it has none.
+   * @param {Pick<KeyboardEvent, "key"> & Partial<KeyboardEvent>} event
+   * @returns {Meaning | null}
+   */
   act(event) {
     const { ctrlKey, metaKey, altKey, shiftKey } = event;
     const key = this.original(event.key);
@@ -1004,7 +1017,7 @@ function counted(names) {
 }
 var Saving = class {
   /**
-   * @param {object} model
+   * @param {import("./types.js").Model} model
    * @param {HTMLElement} root of the annotator
    * @param {function(): void} onseen called when the user has seen all refused actions
    */
@@ -1493,7 +1506,11 @@ var Sentences = class {
     this.dragging = null;
   }
   // ---- search --------------------------------------------------------------------------------------------------------
-  // Number of the hit under the cursor, and how many hits there are.
+  /**
+   * Find words in the texts, and go to the first hit.
+   * @param {string} query
+   * @returns {[number, number]} number of the hit under the cursor, and how many hits there are
+   */
   find(query) {
     const lines = Object.values(this.lines).flat();
     const texts = lines.map(({ text }) => text);
@@ -1504,6 +1521,10 @@ var Sentences = class {
     this.hitAt = -1;
     return this.nextHit(1);
   }
+  /**
+   * @param {number} step 1 or -1
+   * @returns {[number, number]}
+   */
   nextHit(step) {
     const total = this.hits.length;
     if (total) {
@@ -1799,6 +1820,7 @@ var Annotator = class {
     }
   }
   // Does what a key or button means. Acts without a case of their own are sent as they are: skip, flag, accept, undo, redo.
+  /** @param {import("./keys.mjs").Meaning} meaning */
   act({ act, step, extend, sideways, number, name }) {
     switch (act) {
       case "move":
@@ -1868,7 +1890,7 @@ var Annotator = class {
   }
   showSearch() {
     this.search.hidden = false;
-    this.search.firstChild.select();
+    this.search.querySelector("input").select();
   }
   showHelp() {
     this.help.hidden = !this.help.hidden;
@@ -1962,7 +1984,10 @@ var Annotator = class {
   }
   // Unless the focus has moved elsewhere meanwhile, or somebody is writing.
   takeFocus() {
-    const element = document.activeElement;
+    const element = (
+      /** @type {HTMLInputElement} */
+      document.activeElement
+    );
     const hasText = element?.value || element?.isContentEditable && element.textContent;
     if (element === this.focusBefore && !hasText) {
       this.focus();
@@ -1975,7 +2000,10 @@ var Annotator = class {
   keepFocus(draw) {
     const wasInside = this.root.contains(document.activeElement);
     draw();
-    const element = document.activeElement;
+    const element = (
+      /** @type {HTMLInputElement} */
+      document.activeElement
+    );
     const isLost = !this.root.contains(element) || element.disabled;
     if (wasInside && isLost) {
       this.focus();

@@ -88,7 +88,7 @@
   var VirtualList = class {
     /**
      * @param {number} rowHeight in pixels
-     * @param {function(number): Array} rowAt attributes and children of the row at a position
+     * @param {function(number): any[]} rowAt attributes and children of the row at a position
      * @param {object} attributes of the list
      */
     constructor(rowHeight, rowAt, attributes) {
@@ -97,6 +97,7 @@
       this.rowHeight = rowHeight;
       this.rowAt = rowAt;
       this.count = 0;
+      this.ondrawn = void 0;
       this.sheet = node("div", { class: "sheet", role: "presentation" });
       const onscroll = () => this.draw();
       this.list = node("div", { role: "listbox", tabindex: 0, onscroll, ...attributes }, this.sheet);
@@ -168,18 +169,23 @@
     return Object.hasOwn(object, name) ? object[name] : void 0;
   }
   var Work = class {
+    /** @param {import("./types.js").Model} model */
     constructor(model) {
       this.model = model;
     }
+    /** @returns {import("./types.js").Task} */
     get task() {
       return this.model.get("task");
     }
+    /** @returns {import("./types.js").Page} */
     get page() {
       return this.model.get("page");
     }
+    /** @returns {import("./types.js").State} */
     get state() {
       return this.model.get("state");
     }
+    /** @returns {import("./types.js").Entry[]} */
     get entries() {
       return this.model.get("jump");
     }
@@ -576,7 +582,10 @@
     }
     // Moves the focus to the text of a field.
     write(name) {
-      const rows = [...this.box.querySelectorAll(".field")];
+      const rows = (
+        /** @type {HTMLElement[]} */
+        [...this.box.querySelectorAll(".field")]
+      );
       const row = rows.find(({ dataset }) => dataset.field === name);
       row.querySelector("textarea").focus();
     }
@@ -591,7 +600,7 @@
       this.isNoteOpen = isOpen;
       this.paint();
       if (isOpen) {
-        this.box.querySelector(".note textarea").focus();
+        this.box.querySelector(".note").querySelector("textarea").focus();
       }
     }
   };
@@ -732,7 +741,11 @@
       const replaced = Object.keys(this.replacements).find((key) => this.of(key) === pressed);
       return replaced ?? pressed;
     }
-    // The meaning of a key for the annotator: {act, ...} or null where it has none.
+    /**
+     * The meaning of a key for the annotator; null where it has none.
+     * @param {Pick<KeyboardEvent, "key"> & Partial<KeyboardEvent>} event
+     * @returns {Meaning | null}
+     */
     act(event) {
       const { ctrlKey, metaKey, altKey, shiftKey } = event;
       const key = this.original(event.key);
@@ -1005,7 +1018,7 @@
   }
   var Saving = class {
     /**
-     * @param {object} model
+     * @param {import("./types.js").Model} model
      * @param {HTMLElement} root of the annotator
      * @param {function(): void} onseen called when the user has seen all refused actions
      */
@@ -1494,7 +1507,11 @@
       this.dragging = null;
     }
     // ---- search --------------------------------------------------------------------------------------------------------
-    // Number of the hit under the cursor, and how many hits there are.
+    /**
+     * Find words in the texts, and go to the first hit.
+     * @param {string} query
+     * @returns {[number, number]} number of the hit under the cursor, and how many hits there are
+     */
     find(query) {
       const lines = Object.values(this.lines).flat();
       const texts = lines.map(({ text }) => text);
@@ -1505,6 +1522,10 @@
       this.hitAt = -1;
       return this.nextHit(1);
     }
+    /**
+     * @param {number} step 1 or -1
+     * @returns {[number, number]}
+     */
     nextHit(step) {
       const total = this.hits.length;
       if (total) {
@@ -1800,6 +1821,7 @@
       }
     }
     // Does what a key or button means. Acts without a case of their own are sent as they are: skip, flag, accept, undo, redo.
+    /** @param {import("./keys.mjs").Meaning} meaning */
     act({ act, step, extend, sideways, number, name }) {
       switch (act) {
         case "move":
@@ -1869,7 +1891,7 @@
     }
     showSearch() {
       this.search.hidden = false;
-      this.search.firstChild.select();
+      this.search.querySelector("input").select();
     }
     showHelp() {
       this.help.hidden = !this.help.hidden;
@@ -1963,7 +1985,10 @@
     }
     // Unless the focus has moved elsewhere meanwhile, or somebody is writing.
     takeFocus() {
-      const element = document.activeElement;
+      const element = (
+        /** @type {HTMLInputElement} */
+        document.activeElement
+      );
       const hasText = element?.value || element?.isContentEditable && element.textContent;
       if (element === this.focusBefore && !hasText) {
         this.focus();
@@ -1976,7 +2001,10 @@
     keepFocus(draw) {
       const wasInside = this.root.contains(document.activeElement);
       draw();
-      const element = document.activeElement;
+      const element = (
+        /** @type {HTMLInputElement} */
+        document.activeElement
+      );
       const isLost = !this.root.contains(element) || element.disabled;
       if (wasInside && isLost) {
         this.focus();
@@ -2136,7 +2164,10 @@
     const keys = new Map(records.map((record) => [record.n, keyOf(record)]));
     const actions = records.map((record) => {
       const action = actionOf(record, numbers, keys);
-      return [keyOf(record), checked(action, handout)];
+      return (
+        /** @type {[string, import("./types.js").Action]} */
+        [keyOf(record), checked(action, handout)]
+      );
     });
     return { annotator: header.annotator, actions };
   }
@@ -2198,6 +2229,7 @@
       }
     }
     // ---- changes -----------------------------------------------------------------------------------------------------
+    /** @param {Partial<import("./types.js").CodebookChange>} change */
     apply({ change, tag, name, definition, into }) {
       if (change === "add") {
         this.add(tag, name, definition);
@@ -2278,7 +2310,11 @@
       }
       for (const { field, value } of action.set ?? []) {
         if (isTags(task, field)) {
-          for (const id of value ?? []) {
+          for (
+            const id of
+            /** @type {string[] | null} */
+            value ?? []
+          ) {
             codebook.add(id);
           }
         }
@@ -2403,7 +2439,7 @@
   }
   var LocalModel = class {
     /**
-     * @param {object} handout what ragnb has written into the page: header, task, items and suggested_by
+     * @param {import("./types.js").Handout} handout what ragnb has written into the page: header, task, items and suggested_by
      * @param {Storage} storage
      * @param {string} prefix of the keys of one annotator
      */
@@ -2413,6 +2449,9 @@
       this.prefix = prefix;
       this.tab = Math.random().toString(36).slice(2, 8);
       this.handlers = /* @__PURE__ */ new Map();
+      this.actions = [];
+      this.unreadable = 0;
+      this.finish = void 0;
       this.read();
       this.go({ to: this.firstItem() });
       this.draw();
@@ -2497,6 +2536,10 @@
       }
       return present;
     }
+    /**
+     * @param {Place} place
+     * @param {any} value
+     */
     presentAt([field], value) {
       const hasTags = value !== null && isTags(this.handout.task, field);
       return hasTags ? this.presentCodebook.resolved(value) : value;

@@ -94,7 +94,7 @@ var listCount = 0;
 var VirtualList = class {
   /**
    * @param {number} rowHeight in pixels
-   * @param {function(number): Array} rowAt attributes and children of the row at a position
+   * @param {function(number): any[]} rowAt attributes and children of the row at a position
    * @param {object} attributes of the list
    */
   constructor(rowHeight, rowAt, attributes) {
@@ -103,6 +103,7 @@ var VirtualList = class {
     this.rowHeight = rowHeight;
     this.rowAt = rowAt;
     this.count = 0;
+    this.ondrawn = void 0;
     this.sheet = node("div", { class: "sheet", role: "presentation" });
     const onscroll = () => this.draw();
     this.list = node("div", { role: "listbox", tabindex: 0, onscroll, ...attributes }, this.sheet);
@@ -510,7 +511,10 @@ function rangesOf(page, words) {
   const ranges = [];
   const texts = document.createTreeWalker(page, NodeFilter.SHOW_TEXT);
   while (texts.nextNode() && ranges.length < MOST_TINTED) {
-    const text = texts.currentNode;
+    const text = (
+      /** @type {Text} */
+      texts.currentNode
+    );
     for (const [start, end] of hits(text.data, words)) {
       const range = { startContainer: text, startOffset: start, endContainer: text, endOffset: end };
       ranges.push(new StaticRange(range));

@@ -26,8 +26,8 @@ export function isText(value) {
 /**
  * Check an action whose item is a number. An error says why the page could not have written it.
  * @param {*} action
- * @param {object} handout
- * @returns {object} the action
+ * @param {import("./types.js").Handout} handout
+ * @returns {import("./types.js").Action} the action
  */
 export function checked(action, { task, items }) {
   check(isObject(action), "no keys");
@@ -100,8 +100,8 @@ function optionValues({ options }) {
 
 /**
  * Return what can be chosen in a field of sentences: the keys of the sentences in the order of the text, then the options.
- * @param {object} page
- * @param {object} field
+ * @param {import("./types.js").Page} page
+ * @param {import("./types.js").Field} field
  * @returns {string[]}
  */
 export function sentenceKeys(page, field) {

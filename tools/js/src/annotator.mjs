@@ -318,6 +318,7 @@ class Annotator {
   }
 
   // Does what a key or button means. Acts without a case of their own are sent as they are: skip, flag, accept, undo, redo.
+  /** @param {import("./keys.mjs").Meaning} meaning */
   act({ act, step, extend, sideways, number, name }) {
     switch (act) {
       case "move": return this.sentences.move(step, extend, sideways);
@@ -372,7 +373,7 @@ class Annotator {
 
   showSearch() {
     this.search.hidden = false;
-    this.search.firstChild.select();
+    this.search.querySelector("input").select();
   }
 
   showHelp() {
@@ -482,7 +483,7 @@ class Annotator {
 
   // Unless the focus has moved elsewhere meanwhile, or somebody is writing.
   takeFocus() {
-    const element = document.activeElement;
+    const element = /** @type {HTMLInputElement} */ (document.activeElement);
     const hasText = element?.value || (element?.isContentEditable && element.textContent);
     if (element === this.focusBefore && !hasText) {
       this.focus();
@@ -497,7 +498,7 @@ class Annotator {
   keepFocus(draw) {
     const wasInside = this.root.contains(document.activeElement);
     draw();
-    const element = document.activeElement;
+    const element = /** @type {HTMLInputElement} */ (document.activeElement);
     const isLost = !this.root.contains(element) || element.disabled;
     if (wasInside && isLost) {
       this.focus();

@@ -44,6 +44,7 @@ export class Codebook {
 
   // ---- changes -----------------------------------------------------------------------------------------------------
 
+  /** @param {Partial<import("./types.js").CodebookChange>} change */
   apply({ change, tag, name, definition, into }) {
     if (change === "add") {
       this.add(tag, name, definition);
@@ -126,8 +127,8 @@ export class Codebook {
 
 /**
  * Return the codebook after some actions that were not undone.
- * @param {object} task
- * @param {object[]} actions
+ * @param {import("./types.js").Task} task
+ * @param {import("./types.js").Action[]} actions
  * @returns {Codebook}
  */
 export function codebookAfter(task, actions) {
@@ -139,7 +140,7 @@ export function codebookAfter(task, actions) {
     // Tags of labels whose addition is lost.
     for (const { field, value } of action.set ?? []) {
       if (isTags(task, field)) {
-        for (const id of value ?? []) {
+        for (const id of /** @type {string[] | null} */ (value) ?? []) {
           codebook.add(id);
         }
       }
@@ -150,7 +151,7 @@ export function codebookAfter(task, actions) {
 
 /**
  * Tell whether a field of a task contains tags.
- * @param {object} task
+ * @param {import("./types.js").Task} task
  * @param {string} name of the field
  * @returns {boolean}
  */

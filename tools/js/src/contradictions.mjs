@@ -4,7 +4,7 @@ import { valueAt } from "./work.mjs";
 
 /**
  * Find the contradictions in the labels of an item. A place without a label contradicts nothing.
- * @param {object} task
+ * @param {import("./types.js").Task} task
  * @param {object} values by field, and by sentence where a field is asked of each
  * @param {string[]} keys of the sentences that such fields are asked of
  * @returns {string[]} messages

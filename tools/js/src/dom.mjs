@@ -5,10 +5,11 @@ const TYPING_PAUSE = 700; // milliseconds without a key after which a text is sa
 
 /**
  * Create an element.
- * @param {string} name
+ * @template {keyof HTMLElementTagNameMap} Name
+ * @param {Name} name
  * @param {Record<string, any>} attributes class, listeners (on…) and attributes; those that are false, null or undefined are left out
  * @param {...(Node|string|null)} children
- * @returns {HTMLElement}
+ * @returns {HTMLElementTagNameMap[Name]}
  */
 export function node(name, attributes = {}, ...children) {
   const element = document.createElement(name);
@@ -36,19 +37,8 @@ function addAttribute(element, key, value) {
 }
 
 /**
- * What the widgets use of the model of anywidget, which `LocalModel` has as well.
- * @typedef {object} Model
- * @property {function(string): any} get
- * @property {function(string, any): void} set
- * @property {function(string, function(...any): void): void} on
- * @property {function(string, function(...any): void): void} off
- * @property {function(any): void} send
- * @property {function(): void} save_changes
- */
-
-/**
  * Listen to a model.
- * @param {Model} model
+ * @param {import("./types.js").Model} model
  * @param {Record<string, function(...any): void>} handlers by event
  * @returns {function(): void} stops listening
  */

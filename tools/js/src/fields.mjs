@@ -166,7 +166,7 @@ export class Fields {
 
   // Moves the focus to the text of a field.
   write(name) {
-    const rows = [...this.box.querySelectorAll(".field")];
+    const rows = /** @type {HTMLElement[]} */ ([...this.box.querySelectorAll(".field")]);
     const row = rows.find(({ dataset }) => dataset.field === name);
     row.querySelector("textarea").focus();
   }
@@ -183,7 +183,7 @@ export class Fields {
     this.isNoteOpen = isOpen;
     this.paint();
     if (isOpen) {
-      this.box.querySelector(".note textarea").focus();
+      this.box.querySelector(".note").querySelector("textarea").focus();
     }
   }
 }

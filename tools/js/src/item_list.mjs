@@ -9,9 +9,11 @@ const FILTERS = ["all", "not labelled", "untouched", "started", "labelled", "ski
 const GLYPHS = { labelled: "✓", started: "◐", skipped: "↷", untouched: "·" };
 const ROW_HEIGHT = 28; // as in annotator.css
 
+/** @typedef {import("./types.js").Entry} Entry */
+
 /**
  * Find the items that pass a filter and a search.
- * @param {Array[]} entries title, status and flag of each item
+ * @param {Entry[]} entries
  * @param {string} filter one of FILTERS
  * @param {string} query
  * @returns {number[]} numbers of the items
@@ -22,6 +24,11 @@ export function listed(entries, filter, query) {
   return numbers.filter((number) => passes(entries[number], filter));
 }
 
+/**
+ * @param {Entry} entry
+ * @param {string} filter
+ * @returns {boolean}
+ */
 function passes([, status, isFlagged], filter) {
   switch (filter) {
     case "all":

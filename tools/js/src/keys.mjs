@@ -6,7 +6,10 @@ const MOST_DIGITS = 9;
 const SIDEWAYS = { ArrowRight: 1, ArrowLeft: -1 };
 const KEY_NAMES = { " ": "space", Backspace: "⌫", Delete: "Del", Escape: "Esc" };
 
-/** Act, keys, help, and label and title of a button, if there is one. */
+/**
+ * Act, keys, help, and label and title of a button, if there is one.
+ * @type {[act: string, keys: string[], help: string, button?: string[]][]}
+ */
 export const ACTS = [
   ["toggle", [" ", "x"], "select or deselect the sentence for the active label (or click it, or drag over several)"],
   ["option", [..."123456789"], "choose an option of the active label"],
@@ -72,6 +75,17 @@ export function leavesSearch(event) {
 function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/**
+ * What a key or a button means for the annotator.
+ * @typedef {object} Meaning
+ * @property {string} act
+ * @property {number} [step] of a move
+ * @property {boolean} [extend] whether a move selects
+ * @property {boolean} [sideways]
+ * @property {number} [number] of an option
+ * @property {string} [name] of a field
+ */
 
 const STORAGE_KEY = "ragnb-annotator";
 
@@ -139,7 +153,11 @@ export class Keys {
     return replaced ?? pressed;
   }
 
-  // The meaning of a key for the annotator: {act, ...} or null where it has none.
+  /**
+   * The meaning of a key for the annotator; null where it has none.
+   * @param {Pick<KeyboardEvent, "key"> & Partial<KeyboardEvent>} event
+   * @returns {Meaning | null}
+   */
   act(event) {
     const { ctrlKey, metaKey, altKey, shiftKey } = event;
     const key = this.original(event.key);

@@ -5,9 +5,9 @@ import { checksum } from "./checksum.mjs";
 
 /**
  * Write the file of labels. Each action keeps its key, so that the page can read the file again.
- * @param {object} handout
+ * @param {import("./types.js").Handout} handout
  * @param {string} annotator
- * @param {object[]} actions
+ * @param {import("./types.js").Action[]} actions
  * @returns {string}
  */
 export function written({ header, items }, annotator, actions) {
@@ -18,8 +18,15 @@ export function written({ header, items }, annotator, actions) {
   return records.map((record) => `${sealed(JSON.stringify(record))}\n`).join("");
 }
 
-// An action with its number in the file, the id of its item, and the number of the action that it undoes.
+/**
+ * An action with its number in the file, the id of its item, and the number of the action that it undoes.
+ * @param {import("./types.js").Action} action
+ * @param {number} number
+ * @param {Map<string, number>} numbers of the actions by their keys
+ * @param {import("./types.js").HandoutItem[]} items
+ */
 function lineOf({ item, of, ...content }, number, numbers, items) {
+  /** @type {Record<string, any>} */
   const line = { n: number, ...content, item: items[item].id };
   if (content.action === "open") {
     Object.assign(line, items[item].pinned);
@@ -55,8 +62,8 @@ function unsealed(line, lineNumber) {
 /**
  * Read a file of labels. An error says what is wrong with it.
  * @param {string} text
- * @param {object} handout
- * @returns {object} the annotator, and the actions with their keys
+ * @param {import("./types.js").Handout} handout
+ * @returns {{annotator: string, actions: [key: string, action: import("./types.js").Action][]}}
  */
 export function read(text, handout) {
   const lines = text.split("\n").filter((line) => line.trim());
@@ -66,7 +73,7 @@ export function read(text, handout) {
   const keys = new Map(records.map((record) => [record.n, keyOf(record)]));
   const actions = records.map((record) => {
     const action = actionOf(record, numbers, keys);
-    return [keyOf(record), checked(action, handout)];
+    return /** @type {[string, import("./types.js").Action]} */ ([keyOf(record), checked(action, handout)]);
   });
   return { annotator: header.annotator, actions };
 }

@@ -53,7 +53,7 @@ let listCount = 0;
 export class VirtualList {
   /**
    * @param {number} rowHeight in pixels
-   * @param {function(number): Array} rowAt attributes and children of the row at a position
+   * @param {function(number): any[]} rowAt attributes and children of the row at a position
    * @param {object} attributes of the list
    */
   constructor(rowHeight, rowAt, attributes) {
@@ -62,6 +62,8 @@ export class VirtualList {
     this.rowHeight = rowHeight;
     this.rowAt = rowAt;
     this.count = 0;
+    /** @type {(function(): void) | undefined} called after the rows were drawn */
+    this.ondrawn = undefined;
     this.sheet = node("div", { class: "sheet", role: "presentation" });
     const onscroll = () => this.draw();
     this.list = node("div", { role: "listbox", tabindex: 0, onscroll, ...attributes }, this.sheet);

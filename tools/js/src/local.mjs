@@ -1,11 +1,14 @@
 // Labels without a kernel, for the hand-out. This model answers the annotator as Python does, and keeps every action in the
 // browser's storage. It repeats ragnb/annotation/session.py and log.py: who changes the meaning of an action there changes it
-// here, too. tests/widgets/js/random_acts.mjs compares both.
+// here, too. test/random_acts.mjs and tests/widgets/test_handout.py compare both.
 
 import { checked, sentenceKeys } from "./actions.mjs";
 import { Refusal, codebookAfter, isTags, tagName } from "./codebook.mjs";
 import { clamp } from "./list.mjs";
 import { ALL_DONE, isList, isSamePlace, valueAt } from "./work.mjs";
+
+/** @typedef {import("./types.js").Action} Action */
+/** @typedef {import("./types.js").Place} Place */
 
 const IDLE = 120; // longest time between two actions, in seconds, that counts as work
 
@@ -126,10 +129,10 @@ function statusOf(labels, missing) {
 
 /**
  * Read the actions of one annotator from a storage.
- * @param {object} handout
+ * @param {import("./types.js").Handout} handout
  * @param {Storage} storage
  * @param {string} prefix of the keys
- * @returns {Array} the actions in order, and the number of texts that are no actions
+ * @returns {[Action[], number]} the actions in order, and the number of texts that are no actions
  */
 export function storedActions(handout, storage, prefix) {
   const storageKeys = Object.keys(storage).filter((key) => key.startsWith(prefix)).sort();
@@ -148,7 +151,7 @@ export function storedActions(handout, storage, prefix) {
 /** A model with the interface of anywidget's, whose kernel is this page. */
 export class LocalModel {
   /**
-   * @param {object} handout what ragnb has written into the page: header, task, items and suggested_by
+   * @param {import("./types.js").Handout} handout what ragnb has written into the page: header, task, items and suggested_by
    * @param {Storage} storage
    * @param {string} prefix of the keys of one annotator
    */
@@ -158,6 +161,11 @@ export class LocalModel {
     this.prefix = prefix;
     this.tab = Math.random().toString(36).slice(2, 8);
     this.handlers = new Map();
+    /** @type {Action[]} */
+    this.actions = [];
+    this.unreadable = 0; // number of stored texts that are no actions
+    /** @type {{button: string, home: function(): void} | undefined} what the end of the list offers */
+    this.finish = undefined;
     this.read();
     this.go({ to: this.firstItem() });
     this.draw();
@@ -253,6 +261,10 @@ export class LocalModel {
     return present;
   }
 
+  /**
+   * @param {Place} place
+   * @param {any} value
+   */
   presentAt([field], value) {
     const hasTags = value !== null && isTags(this.handout.task, field);
     return hasTags ? this.presentCodebook.resolved(value) : value;
@@ -357,6 +369,7 @@ export class LocalModel {
   // ---- what can be done, by the name of the act ------------------------------------------------------------------
 
   label({ number, field, sentence = null, value }) {
+    /** @type {Place} */
     const place = [field, sentence];
     const entry = [place, this.presentAt(place, value)];
     this.set(number, [entry, ...this.implied(number, field, sentence, value)]);
@@ -367,6 +380,7 @@ export class LocalModel {
     if (!keys.length) {
       return;
     }
+    /** @type {Place} */
     const place = [name, sentence];
     const { values, suggested } = this.state(number);
     const chosen = new Set(valueAt(values, place) ?? valueAt(suggested, place) ?? []);
@@ -517,6 +531,7 @@ export class LocalModel {
     const entries = [];
     for (const [other, impliedValue] of Object.entries(option?.implies ?? {})) {
       for (const key of this.impliedSentences(number, other, sentence)) {
+        /** @type {Place} */
         const place = [other, key];
         if (valueAt(this.labels[number].values, place) === undefined) {
           entries.push([place, impliedValue]);

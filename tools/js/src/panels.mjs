@@ -10,7 +10,7 @@ const UNCHANGEABLE = ["Tab", "Shift", "Escape"]; // keys that move through the p
 
 /**
  * Make the panel that searches the texts of an item.
- * @param {Sentences} sentences
+ * @param {import("./sentences.mjs").Sentences} sentences
  * @returns {HTMLElement}
  */
 export function searchOf(sentences) {
@@ -48,7 +48,7 @@ export function searchOf(sentences) {
 
 /**
  * Make the panel with all keys. A key that is pressed on one of them replaces it.
- * @param {Keys} keys
+ * @param {import("./keys.mjs").Keys} keys
  * @param {function(string, string): void} changed gets the key of the table and the new one
  * @returns {HTMLElement}
  */
@@ -81,7 +81,7 @@ function keyButton(key, meaning, changed) {
 
 /**
  * Make the guideline of a task, which can be folded.
- * @param {object} task
+ * @param {import("./types.js").Task} task
  * @returns {HTMLElement}
  */
 export function guideOf({ name, guideline }) {

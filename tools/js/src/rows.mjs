@@ -362,7 +362,7 @@ function rangesOf(page, words) {
   const ranges = [];
   const texts = document.createTreeWalker(page, NodeFilter.SHOW_TEXT);
   while (texts.nextNode() && ranges.length < MOST_TINTED) {
-    const text = texts.currentNode;
+    const text = /** @type {Text} */ (texts.currentNode);
     for (const [start, end] of hits(text.data, words)) {
       const range = { startContainer: text, startOffset: start, endContainer: text, endOffset: end };
       ranges.push(new StaticRange(range));

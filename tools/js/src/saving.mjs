@@ -29,7 +29,7 @@ function counted(names) {
 /** Sends actions and reports what became of them. */
 export class Saving {
   /**
-   * @param {object} model
+   * @param {import("./types.js").Model} model
    * @param {HTMLElement} root of the annotator
    * @param {function(): void} onseen called when the user has seen all refused actions
    */
@@ -250,6 +250,7 @@ export class Saving {
       names.push(`item ${item + 1} (${act})`);
       namesByText.set(text, names);
     }
+    /** @type {HTMLElement[]} */
     const lines = [...namesByText].map(([text, names]) => node("div", { class: "failed" }, `${counted(names)}: ${text}`));
     if (lines.length) {
       lines.push(node("button", { type: "button", class: "act", onclick: () => this.dismiss() }, "seen"));

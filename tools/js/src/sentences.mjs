@@ -318,7 +318,11 @@ export class Sentences {
 
   // ---- search --------------------------------------------------------------------------------------------------------
 
-  // Number of the hit under the cursor, and how many hits there are.
+  /**
+   * Find words in the texts, and go to the first hit.
+   * @param {string} query
+   * @returns {[number, number]} number of the hit under the cursor, and how many hits there are
+   */
   find(query) {
     const lines = Object.values(this.lines).flat();
     const texts = lines.map(({ text }) => text);
@@ -330,6 +334,10 @@ export class Sentences {
     return this.nextHit(1);
   }
 
+  /**
+   * @param {number} step 1 or -1
+   * @returns {[number, number]}
+   */
   nextHit(step) {
     const total = this.hits.length;
     if (total) {

@@ -3,12 +3,14 @@
 
 import { clamp } from "./list.mjs";
 
+/** @typedef {import("./types.js").Place} Place */
+
 /** The answer of Python, and of the hand-out, when no item is left. */
 export const ALL_DONE = "all items are labelled or skipped";
 
 /**
  * Tell whether the values of a field are lists, which may be empty.
- * @param {object} field
+ * @param {import("./types.js").Field} field
  * @returns {boolean}
  */
 export function isList({ kind }) {
@@ -17,8 +19,8 @@ export function isList({ kind }) {
 
 /**
  * Tell whether two places are the same.
- * @param {Array} place
- * @param {Array} other
+ * @param {Place} place
+ * @param {Place} other
  * @returns {boolean}
  */
 export function isSamePlace([field, sentence], [otherField, otherSentence]) {
@@ -31,10 +33,10 @@ function includesPlace(places, place) {
 
 /**
  * Find the next missing place after one, from the start again after the last.
- * @param {Array[]} missing places
- * @param {Array[]} places all places in their order
- * @param {Array} place
- * @returns {Array|null}
+ * @param {Place[]} missing places
+ * @param {Place[]} places all places in their order
+ * @param {Place} place
+ * @returns {Place|null}
  */
 export function nextPlace(missing, places, place) {
   const index = places.findIndex((candidate) => isSamePlace(candidate, place));
@@ -44,8 +46,8 @@ export function nextPlace(missing, places, place) {
 
 /**
  * Return the value of a place.
- * @param {object} values by field, and by sentence where a field is asked of each
- * @param {Array} place
+ * @param {import("./types.js").Values} values by field, and by sentence where a field is asked of each
+ * @param {Place} place
  * @returns {*} undefined where untouched
  */
 export function valueAt(values, [field, sentence]) {
@@ -61,22 +63,27 @@ function ownValue(object, name) {
 
 /** The present place of an annotator, on top of the state that Python sends. */
 export class Work {
+  /** @param {import("./types.js").Model} model */
   constructor(model) {
     this.model = model;
   }
 
+  /** @returns {import("./types.js").Task} */
   get task() {
     return this.model.get("task");
   }
 
+  /** @returns {import("./types.js").Page} */
   get page() {
     return this.model.get("page");
   }
 
+  /** @returns {import("./types.js").State} */
   get state() {
     return this.model.get("state");
   }
 
+  /** @returns {import("./types.js").Entry[]} */
   get entries() {
     return this.model.get("jump");
   }
