@@ -688,7 +688,7 @@ def test_retrieval_is_measured_on_other_questions_with_other_answers(
     pairs = zip(examples["references"], first, strict=True)
     correct = np.array([reference[0][0] in passage for reference, passage in pairs])
     n_hits, n_right = hit.sum(), (correct & hit.to_numpy()).sum()
-    table = " ".join(re.sub("<[^>]+>", " ", shown.cells["c19"]).split())
+    table = " ".join(re.sub("<[^>]+>", " ", shown.cells["c19-table"]).split())
     assert re.search(rf"\bhit {n_right} {n_hits - n_right}\b", table)
     assert f"n = {sum(~hit)})" in shown.cells["c20c"]
 

@@ -137,7 +137,7 @@ def test_correct_answers_with_and_without_a_hit(measures):
     correct = np.array([contains(said, parts) for said, parts in pairs], int)
     found = hit["retrieval.success@3"].reindex(rows["example_id"]).to_numpy().astype(int)
     table = np.histogram2d(found, correct, bins=2)[0].astype(int)
-    shown = printed("09", "c19")
+    shown = printed("09", "c19-table")
     assert f"hit {table[1, 1]} {table[1, 0]} no hit {table[0, 1]} {table[0, 0]}" in shown
     assert rate(table[0, 1], table[0].sum()) in printed("09", "c20c").replace("\\", "")
     clusters = hit["question_id"].reindex(rows["example_id"]).to_numpy()

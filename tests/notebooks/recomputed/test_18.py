@@ -36,8 +36,8 @@ def test_agreement_with_people_and_between_judges(grades):
     with_people = [kappa(grades[judge], grades["NIST"]) for judge in JUDGES]
     between = [kappa(grades[first], grades[second]) for first, second in combinations(JUDGES, 2)]
     shown = printed("18", "means")
-    assert f"{np.mean(between):.6f}" in shown
-    assert f"{np.mean(with_people):.6f}" in shown
+    assert f"{np.mean(between):.3f}" in shown
+    assert f"{np.mean(with_people):.3f}" in shown
     table = printed("18", "agreement")
     for judge, value in zip(JUDGES, with_people, strict=True):
         assert f"NIST - {judge} {value:.2f} " in table
