@@ -1,6 +1,7 @@
 # What a fresh machine with Python >= 3.11 and make needs. Each command sets itself up.
 #   make figures    runs every notebook and regenerates figures/
 #   make test       lint, types, tests, doctests, notebooks and browser tests
+#   make quick      the tests that a change touches, in less than a minute
 #   make lab        opens JupyterLab; LAB_ARGS="--no-browser --port=8889" passes arguments to it
 #   make site       builds the documentation and the notebooks as web pages in build/site
 #   make js         builds, lints, type-checks and tests the JavaScript
@@ -24,7 +25,7 @@ PROCESSES := $(shell $(PYTHON) -c "import os; print(min(8, 1 + os.cpu_count()))"
 ALL_CORES := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with=tests/notebooks/sanitize.cfg
 
-.PHONY: figures test lab site js format lock dist bench
+.PHONY: figures test quick lab site js format lock dist bench
 .DELETE_ON_ERROR:
 
 figures: .venv/ready
@@ -35,6 +36,11 @@ test: .venv/model
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy & types=$$!; $(FIXED) $(PY) -m tools.tracked '$(PY) -m pytest $(ALL_CORES) -m "not slow" --doctest-modules $(NBVAL) ragnb tests notebooks' && wait $$types
+
+# What a change touches, the nearest tests first; BASE=main compares with another commit than the last one.
+BASE ?= HEAD
+quick: .venv/ready
+	$(FIXED) $(PY) -m tools.quick $(BASE)
 
 # Lab shows the committed outputs with their styles only if the notebooks are trusted. Root needs a further argument.
 LAB_ARGS ?=

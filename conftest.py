@@ -6,6 +6,11 @@ from functools import partial
 import pytest
 
 
+def pytest_addoption(parser):
+    """Add ``--shuffle=SEED``: files in random order, and the tests of each file, to find tests that depend on others."""
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="random order with this seed")
+
+
 def pytest_configure(config):
     """Collect without looking for garbage, and compare notebooks strictly where nbval compares them."""
     gc.disable()

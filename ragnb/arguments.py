@@ -7,6 +7,8 @@ If an argument is invalid, `convert` and functions decorated with `accepts` rais
 other functions raise ValueError, in most cases its subclass InputError.
 """
 
+# Tested in tests/test_mistakes.py.
+
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal

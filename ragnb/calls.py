@@ -1,5 +1,7 @@
 """What is wrong with the arguments of a call that Python could not carry out."""
 
+# Tested in tests/test_mistakes.py.
+
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache

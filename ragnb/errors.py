@@ -1,5 +1,7 @@
 """Exceptions of ragnb, and two helper functions for checking arguments."""
 
+# Tested in tests/test_mistakes.py.
+
 from collections.abc import Hashable
 from numbers import Real
 from typing import Any, TypeVar

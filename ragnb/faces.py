@@ -5,6 +5,8 @@ them from its module at its first use. Editors and type checkers read the stub `
 which ``tools/stubs.py`` writes.
 """
 
+# Tested in tests/test_architecture.py.
+
 import sys
 from collections.abc import Callable
 from functools import cache

@@ -1,5 +1,7 @@
 """Garbage collection that waits while a large file is read."""
 
+# Tested in tests/datasets/test_responses.py.
+
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

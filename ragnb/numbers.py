@@ -1,5 +1,7 @@
 """Numbers, intervals and p-values as text, and the width of texts."""
 
+# Tested in tests/test_display.py.
+
 import math
 import re
 import unicodedata

@@ -1,5 +1,7 @@
 """Where ragnb prints information, such as what was read and how a run ended, and how it warns."""
 
+# Tested in tests/test_mistakes.py.
+
 import sys
 import warnings
 from pathlib import Path

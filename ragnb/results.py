@@ -1,5 +1,7 @@
 """Result classes of the statistical functions, and helpers to create and format results."""
 
+# Tested in tests/test_display.py.
+
 from dataclasses import dataclass, field, replace
 from math import nan
 from typing import Any

@@ -1,5 +1,7 @@
 """Suggestions for a name that is unknown: what its author probably meant."""
 
+# Tested in tests/test_mistakes.py.
+
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches

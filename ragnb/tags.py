@@ -1,5 +1,7 @@
 """Tags of an error analysis: their names, their definitions, and the forms in which users pass a codebook."""
 
+# Tested in tests/annotation/test_codebook.py.
+
 import unicodedata
 from collections.abc import Mapping
 from typing import Any

@@ -1,5 +1,7 @@
 """What Jupyter displays of an error: the user's own lines and the message."""
 
+# Tested in tests/test_mistakes.py.
+
 import linecache
 import sys
 import sysconfig

@@ -1,4 +1,5 @@
 import os
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -44,11 +45,30 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
-def pytest_collection_modifyitems(items):
-    """Begin with the files that take longest, so that no process is left with one of them at the end."""
+def pytest_collection_modifyitems(config, items):
+    """Begin with the files that take longest, so that no process is left with one of them at the end.
+
+    With ``--shuffle``, the order is random. Only the cells of a notebook need those above them.
+    """
+    if config.getoption("shuffle") is not None:
+        items[:] = shuffled(items, Random(config.getoption("shuffle")))
+        return
     slow = {item.path for item in items if item.get_closest_marker("model")}
     rank = dict.fromkeys(("notebooks", "llm", "tests", "ensemble"), 1) | {"browser": 0}
     items.sort(key=lambda item: 0 if item.path in slow else rank.get(item.path.parent.name, 2))
+
+
+def shuffled(items, random):
+    """Files in random order, and the tests of each file in random order."""
+    of_file = {}
+    for item in items:
+        of_file.setdefault(item.path, []).append(item)
+    files = [*of_file]
+    random.shuffle(files)
+    for path in files:
+        if path.suffix != ".ipynb":
+            random.shuffle(of_file[path])
+    return [item for path in files for item in of_file[path]]
 
 
 @pytest.hookimpl(optionalhook=True)

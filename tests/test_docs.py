@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from support.links import anchors
 
 import ragnb
 from ragnb import annotation
@@ -163,12 +164,6 @@ def test_every_link_and_picture_leads_somewhere(page):
         file = (ROOT / page).parent / path if path else ROOT / page
         assert file.exists(), target
         assert not anchor or anchor in anchors(file.read_text("utf-8")), target
-
-
-def anchors(text):
-    """The anchors that headings get."""
-    lines = [line.lstrip("# ").lower() for line in text.splitlines() if line.startswith("#")]
-    return {re.sub(r"[^\w\- ]", "", line).replace(" ", "-") for line in lines}
 
 
 def test_the_citation_is_of_this_version():

@@ -29,7 +29,7 @@ RECOMPUTED_ELSEWHERE = {
     "01": "tests/datasets/test_published_tables.py and tests/reports/test_rgb.py",
     "08": "tests/metrics/test_language.py",
     "11": "tests/metrics/test_answer.py, one example per branch",
-    "21": "tests/annotation/test_error_report.py",
+    "21": "tests/annotation/test_tag_report.py",
 }
 
 
@@ -155,7 +155,7 @@ def test_a_table_in_latex_prints_each_column_of_a_comparison_or_says_why_not(com
 
 
 def test_a_line_of_the_viewer_has_the_same_parts_in_python_javascript_and_the_template():
-    script = read("ragnb/widgets/static/src/rows.mjs")
+    script = read("tools/js/src/rows.mjs")
     (parts,) = re.findall(
         r"const \[([\w, ]+)\] = this\.\w+\.get\(position\) \?\? UNKNOWN_ROW", script
     )

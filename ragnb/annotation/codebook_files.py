@@ -1,5 +1,7 @@
 """The codebook of a log as a frame, and the codebook with which a task begins."""
 
+# Tested in tests/annotation/test_codebook.py.
+
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """The labels of several annotators next to each other."""
 
+# Tested in tests/annotation/test_adjudication.py.
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

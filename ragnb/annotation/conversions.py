@@ -4,6 +4,8 @@ Most tasks need nothing here: their fields are the columns. A task whose labels 
 form has a subclass of `Conversion`, which names the task.
 """
 
+# Tested in tests/annotation/test_labels.py.
+
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

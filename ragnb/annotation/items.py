@@ -1,5 +1,7 @@
 """Items for annotation: rows of a frame with keyed sentences, fingerprints, and checks of their labels."""
 
+# Tested in tests/annotation/test_session.py.
+
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field

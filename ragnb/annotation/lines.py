@@ -8,6 +8,8 @@ Logs of earlier versions have no checksums. Either all lines of a log have one o
 numbers of the actions are 1, 2, 3 and so on, so that an action that was removed is noticed, too.
 """
 
+# Tested in tests/annotation/test_damage.py.
+
 import json
 import re
 import zlib

@@ -1,5 +1,7 @@
 """Places: what can be labelled in an item, and labels by place or by field."""
 
+# Tested in tests/annotation/test_labels.py.
+
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any

@@ -1,5 +1,7 @@
 """Save the intact actions of a damaged annotation log."""
 
+# Tested in tests/annotation/test_damage.py.
+
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping

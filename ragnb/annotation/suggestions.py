@@ -1,5 +1,7 @@
 """Suggested labels of items, from a judge or another annotator."""
 
+# Tested in tests/annotation/test_session.py.
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,6 +4,8 @@ In CSV and Excel every cell is a text. The meaning of a text depends on its colu
 in a column of numbers or ids, and a text in a column of responses or references.
 """
 
+# Tested in tests/datasets/test_spreadsheets.py.
+
 import re
 from collections import Counter
 from collections.abc import Iterable

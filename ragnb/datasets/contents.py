@@ -1,5 +1,7 @@
 """The content of a file: its text, and whether it is what the name of the file says."""
 
+# Tested in tests/datasets/test_responses.py.
+
 import gzip
 import io
 import re

@@ -1,5 +1,7 @@
 """Questions and references of a data set, and the responses that belong to them."""
 
+# Tested in tests/datasets/test_shapes.py.
+
 from pathlib import Path
 from typing import Any, Literal
 

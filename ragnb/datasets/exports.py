@@ -1,5 +1,7 @@
 """Responses as files that other tools read."""
 
+# Tested in tests/datasets/test_formats_of_tools.py.
+
 import json
 import os
 from collections.abc import Callable

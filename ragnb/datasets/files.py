@@ -1,5 +1,7 @@
 """Files: where they are, what kind of table their names indicate, and where their data come from."""
 
+# Tested in tests/datasets/test_sources.py.
+
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence

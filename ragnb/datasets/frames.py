@@ -1,5 +1,7 @@
 """Frames of rows and of cells, without blank rows and columns."""
 
+# Tested in tests/datasets/test_responses.py.
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from types import NoneType

@@ -1,5 +1,7 @@
 """JSON and JSON Lines: the objects of a file, each with its place for messages."""
 
+# Tested in tests/datasets/test_responses.py.
+
 import json
 import re
 from collections.abc import Iterable, Iterator

@@ -1,5 +1,7 @@
 """Lists that a table contains as texts, written as JSON or as Python prints them."""
 
+# Tested in tests/datasets/test_spreadsheets.py.
+
 import ast
 import io
 import json

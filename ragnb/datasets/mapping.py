@@ -1,5 +1,7 @@
 """Suggestions for a mapping from ragnb's names of columns to those of a table."""
 
+# Tested in tests/datasets/test_responses.py.
+
 import re
 from collections.abc import Iterable, Mapping
 

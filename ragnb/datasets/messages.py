@@ -1,5 +1,7 @@
 """Lines about what was read."""
 
+# Tested in tests/datasets/test_formats_of_tools.py.
+
 import os
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """Parts of responses, such as claims and nuggets, one row per part."""
 
+# Tested in tests/datasets/test_formats_of_tools.py.
+
 from collections.abc import Iterator
 
 import pandas as pd

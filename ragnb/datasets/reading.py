@@ -1,5 +1,7 @@
 """Tables of any kind (JSON, CSV, Excel, Parquet, Arrow) as frames of cells."""
 
+# Tested in tests/datasets/test_responses.py.
+
 import json
 import os
 import re

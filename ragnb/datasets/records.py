@@ -1,5 +1,7 @@
 """Values inside the records of a file: the value under a key or a path, texts of passages and turns."""
 
+# Tested in tests/datasets/test_empty_values.py.
+
 from collections.abc import Mapping
 from typing import Any
 

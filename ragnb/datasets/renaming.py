@@ -1,5 +1,7 @@
 """Columns of a file under ragnb's names."""
 
+# Tested in tests/datasets/test_responses.py.
+
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Runs and judgements of retrieval in the formats of TREC."""
 
+# Tested in tests/datasets/test_formats_of_benchmarks.py.
+
 import re
 from collections.abc import Iterable
 from itertools import pairwise

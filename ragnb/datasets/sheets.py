@@ -1,5 +1,7 @@
 """Tables of texts: the rows of a CSV file or of a sheet of a workbook, as one kind of frame."""
 
+# Tested in tests/datasets/test_spreadsheets.py.
+
 import csv
 import io
 import re

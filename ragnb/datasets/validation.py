@@ -1,5 +1,7 @@
 """Records of files, checked against a pydantic model."""
 
+# Tested in tests/datasets/test_rgb.py.
+
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 

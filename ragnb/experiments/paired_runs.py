@@ -1,5 +1,7 @@
 """Two runs of the same questions, from stores, files or frames, paired row by row."""
 
+# Tested in tests/experiments/test_before_after.py.
+
 import hashlib
 import json
 from collections.abc import Iterable, Sequence

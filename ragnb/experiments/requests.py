@@ -1,5 +1,7 @@
 """Requests of an experiment: one rendered prompt per row, after the earlier turns of its conversation."""
 
+# Tested in tests/experiments/test_rgb.py.
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

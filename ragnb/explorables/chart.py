@@ -1,5 +1,7 @@
 """Charts of explorables: drawn in the page by its script, and as a picture where no script runs."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from base64 import b64encode
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,5 +1,7 @@
 """Show an explorable as a page that works without a kernel."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 import gzip
 import json
 from base64 import b64encode

@@ -1,5 +1,7 @@
 """What an explorable consists of: controls, a frame for each of their positions, and its declaration."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from collections.abc import Callable, Mapping, Sequence
 from math import floor
 from typing import Any, NamedTuple

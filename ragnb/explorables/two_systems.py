@@ -1,5 +1,7 @@
 """What the explorables that compare two systems share."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from typing import Any
 
 from ragnb.experiments.recorded import recorded_responses

@@ -1,5 +1,7 @@
 """How many responses of each kind there are, as bars."""
 
+# Tested in tests/figures/test_choose.py.
+
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The figures of ensembles: values over random splits, and the accuracy with deferral."""
 
+# Tested in tests/figures/test_ensembles.py.
+
 import textwrap
 from dataclasses import replace
 from typing import Any

@@ -1,5 +1,7 @@
 """Paired differences with their intervals, p-values and minimum detectable effects, row by row."""
 
+# Tested in tests/figures/test_differences.py.
+
 import textwrap
 from collections.abc import Mapping
 from typing import Any

@@ -1,5 +1,7 @@
 """The figures of scores, summaries and comparisons: from a result to axes and the numbers that they show."""
 
+# Tested in tests/figures/test_choose.py.
+
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 

@@ -1,5 +1,7 @@
 """Means along a condition: one line per series, and published results in grey behind."""
 
+# Tested in tests/figures/test_curves.py.
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The agreement of each pair of annotators or judges, as a matrix."""
 
+# Tested in tests/figures/test_choose.py.
+
 from collections.abc import Mapping
 from typing import Any
 

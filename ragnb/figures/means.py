@@ -1,5 +1,7 @@
 """Means with their intervals, row by row: dots, or pairs of dots that are linked."""
 
+# Tested in tests/figures/test_rates.py.
+
 import math
 import textwrap
 import warnings

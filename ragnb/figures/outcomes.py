@@ -1,5 +1,7 @@
 """What two systems have right and wrong on the same questions, as areas."""
 
+# Tested in tests/figures/test_choose.py.
+
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The page of a figure: its width, its title and small print, and the colours that always mean the same."""
 
+# Tested in tests/figures/test_choose.py.
+
 import colorsys
 import re
 from collections.abc import Mapping, Sequence

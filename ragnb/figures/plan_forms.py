@@ -1,5 +1,7 @@
 """The figures of costs, plans, ranges and counts: from a result to axes and the numbers that they show."""
 
+# Tested in tests/figures/test_choose.py.
+
 from dataclasses import replace
 from typing import Any
 

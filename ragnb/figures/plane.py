@@ -1,5 +1,7 @@
 """Two means of each system against each other: what one costs in terms of the other."""
 
+# Tested in tests/figures/test_choose.py.
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product

@@ -1,5 +1,7 @@
 """The minimum detectable effect against the number of questions, before a study."""
 
+# Tested in tests/figures/test_choose.py.
+
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Ranges of what is possible, such as the p-values that published totals leave open."""
 
+# Tested in tests/figures/test_choose.py.
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

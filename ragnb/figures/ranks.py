@@ -1,5 +1,7 @@
 """Ranks of systems across definitions and metrics."""
 
+# Tested in tests/figures/test_choose.py.
+
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The figures of reports."""
 
+# Tested in tests/figures/test_choose.py.
+
 from dataclasses import replace
 from typing import Any
 

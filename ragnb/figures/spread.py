@@ -1,5 +1,7 @@
 """The distribution of scores, also by grade, and how far predicted probabilities can be relied on."""
 
+# Tested in tests/figures/test_choose.py.
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The style of figures, their small print, and how they are saved with their numbers."""
 
+# Tested in tests/figures/test_paper.py.
+
 import json
 import re
 from collections.abc import Iterator, Sequence

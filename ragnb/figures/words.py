@@ -1,5 +1,7 @@
 """Words for names of columns and values, as figures show them."""
 
+# Tested in tests/figures/test_names.py.
+
 import unicodedata
 from collections.abc import Mapping
 from numbers import Real

@@ -4,6 +4,8 @@ Servers that are compatible with OpenAI's differ here: some send errors with sta
 stream, some send a text in parts or the reasoning in a field of its own.
 """
 
+# Tested in tests/llm/test_servers.py.
+
 import json
 import re
 import zlib

@@ -1,5 +1,7 @@
 """An endpoint that is compatible with OpenAI's: its address, its key, and what its errors mean."""
 
+# Tested in tests/llm/test_endpoints.py.
+
 import json
 import logging
 import os

@@ -1,5 +1,7 @@
 """A request without a reply."""
 
+# Tested in tests/llm/test_client.py.
+
 
 class Failed(Exception):
     """A request got no reply: the reason, and what it means for the run.

@@ -1,5 +1,7 @@
 """The health of a run: whether going on is worthwhile."""
 
+# Tested in tests/llm/test_client.py.
+
 import math
 
 from ragnb.llm.endpoint import explain

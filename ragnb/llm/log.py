@@ -10,6 +10,8 @@ A page in the log has a small header before it. Both together are a *frame*. The
 https://www.sqlite.org/walformat.html (index) and https://www.sqlite.org/fileformat2.html#walformat (log).
 """
 
+# Tested in tests/llm/test_store.py.
+
 import os
 import struct
 from dataclasses import dataclass

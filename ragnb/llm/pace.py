@@ -1,5 +1,7 @@
 """The pace of a run: how many attempts are under way at once, and how many begin per minute."""
 
+# Tested in tests/llm/test_client.py.
+
 import asyncio
 import time
 import warnings

@@ -1,5 +1,7 @@
 """Send requests in a thread of their own, and show the progress."""
 
+# Tested in tests/llm/test_lost_replies.py.
+
 import asyncio
 import sys
 from collections.abc import Iterator, Mapping

@@ -4,6 +4,8 @@ Each server says so in its own words, so a parameter is recognised by its name i
 An error about the *value* of a parameter, such as ``max_tokens is too large``, is no refusal.
 """
 
+# Tested in tests/llm/test_servers.py.
+
 import ast
 import json
 import re

@@ -1,5 +1,7 @@
 """One reply to one request, without the parameters that the model refuses."""
 
+# Tested in tests/llm/test_client.py.
+
 import json
 import math
 import time

@@ -1,5 +1,7 @@
 """A run: it sends requests with bounded concurrency, and stores every reply before anything else happens."""
 
+# Tested in tests/llm/test_client.py.
+
 import asyncio
 from collections import deque
 from collections.abc import Mapping

@@ -1,5 +1,7 @@
 """All replies of a store as one frame, with the requests that led to them."""
 
+# Tested in tests/experiments/test_before_after.py.
+
 import json
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,7 @@
 """The report of a run in one line: how many requests were answered, and why the others were not."""
 
+# Tested in tests/llm/test_lost_replies.py.
+
 import os
 import time
 from collections.abc import Iterator

@@ -5,6 +5,8 @@ and 5xx, and honours Retry-After. Each of its attempts goes through `Transport.s
 pace, time and size, and turns errors that have the status 200 into errors.
 """
 
+# Tested in tests/llm/test_client.py.
+
 import json
 import sys
 from collections.abc import Awaitable, Callable

@@ -38,6 +38,8 @@ evaluation scripts of these benchmarks.
 All functions raise InputError for an unknown variant and for a value that is not a string.
 """
 
+# Tested in tests/metrics/test_answer.py.
+
 import re
 import string
 from functools import lru_cache

@@ -10,6 +10,8 @@ Two functions pass all of their arguments on with ``**locals()``. As this is the
 local variables are then exactly the parameters.
 """
 
+# Tested in tests/metrics/test_rgb_cases.py.
+
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,7 @@
 """Definition of a metric: the class `Metric` and the decorator that registers a metric."""
 
+# Tested in tests/metrics/test_declaration.py.
+
 import inspect
 import json
 import math

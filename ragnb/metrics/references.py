@@ -5,6 +5,8 @@ for a reference without parts, a part without aliases, an alias that is not a st
 `MOST_ALTERNATIVES` combinations of aliases.
 """
 
+# Tested in tests/metrics/test_rgb.py.
+
 import math
 from collections.abc import Sequence
 from itertools import product

@@ -12,6 +12,8 @@ A protocol does not read the arguments of the metrics itself. `ragnb.metrics.rgb
 creates a `Reading`, from which each method of a protocol computes the value of one metric.
 """
 
+# Tested in tests/metrics/test_rgb_cases.py.
+
 import math
 import unicodedata
 from collections import Counter

@@ -3,6 +3,8 @@
 All functions raise InputError for a field of the wrong type.
 """
 
+# Tested in tests/metrics/test_trace.py.
+
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

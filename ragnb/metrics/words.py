@@ -1,5 +1,7 @@
 """The words for metrics in figures and tables, such as *nDCG@10* for ``retrieval.ndcg@10``."""
 
+# Tested in tests/reports/test_findings.py.
+
 # Metrics whose words do not follow from their name.
 METRIC_WORDS = {
     "abstention.over_refusal": "over-refusal",

@@ -18,6 +18,8 @@ what a published method asks for:
   2504.15068). It lists nuggets from relevant passages; we list them from the reference answer.
 """
 
+# Tested in tests/prompts/test_texts.py.
+
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -5,6 +5,8 @@ The prompt ``"chat"`` gives instructions and works for every language in `LANGUA
 in `SHOTS`. The texts are in ``data/multilingual.toml``.
 """
 
+# Tested in tests/prompts/test_texts.py.
+
 from collections.abc import Sequence
 from typing import Any
 

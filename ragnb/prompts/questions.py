@@ -1,5 +1,7 @@
 """The prompts that ask a model the questions of RGB; their texts are in ``data/rgb.toml``."""
 
+# Tested in tests/prompts/test_texts.py.
+
 import re
 
 from ragnb.arguments import accepts

@@ -3,6 +3,8 @@
 The texts are in the folder ``data``, in one TOML file per family of prompts.
 """
 
+# Tested in tests/prompts/test_injective.py.
+
 import hashlib
 import json
 import re

@@ -1,5 +1,7 @@
 """Reports on systems that may abstain: right and wrong refusals, and risk-coverage curves."""
 
+# Tested in tests/reports/test_selective.py.
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,5 +1,7 @@
 """Frames of intervals, and reports that are displayed as several tables."""
 
+# Tested in tests/reports/test_judge.py.
+
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any

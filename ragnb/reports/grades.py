@@ -1,5 +1,7 @@
 """Comparison of judges with people who give grades or scores."""
 
+# Tested in tests/stats/test_graded.py.
+
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,5 +1,7 @@
 """Columns of judges and labels, as numbers, for the reports that compare the two."""
 
+# Tested in tests/reports/test_judge.py.
+
 from collections.abc import Mapping
 
 import numpy as np

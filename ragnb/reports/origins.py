@@ -1,5 +1,7 @@
 """Where the numbers of a notebook come from: data, models, definitions and versions."""
 
+# Tested in tests/reports/test_methods.py.
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Ranks of systems in several dimensions, and which ranks the data do not separate."""
 
+# Tested in tests/reports/test_lbrag.py.
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """Helper functions for the columns of data frames of scores."""
 
+# Tested in tests/scoring/test_scores.py.
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray

@@ -1,5 +1,7 @@
 """Differences between systems, corrected by the labels of people (prediction-powered inference)."""
 
+# Tested in tests/scoring/test_comparisons.py.
+
 from collections.abc import Sequence
 from typing import Any
 

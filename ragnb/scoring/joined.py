@@ -1,5 +1,7 @@
 """Scores next to the responses that they belong to."""
 
+# Tested in tests/test_dashboards.py.
+
 import pandas as pd
 
 from ragnb.arguments import accepts

@@ -1,5 +1,7 @@
 """Names of metrics: short names, and suggestions for names that are unknown."""
 
+# Tested in tests/scoring/test_glossary.py.
+
 from collections.abc import Iterable
 
 from ragnb.metrics.record import METRICS

@@ -3,6 +3,8 @@
 To compare texts row by row takes long, so each column that distinguishes items is coded only once.
 """
 
+# Tested in tests/scoring/test_comparisons.py.
+
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 

@@ -4,6 +4,8 @@ A test and an interval are *dual* if one inverts the other: p is below 0.05 if a
 interval excludes 0.
 """
 
+# Tested in tests/scoring/test_comparisons.py.
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

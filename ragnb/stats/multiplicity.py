@@ -4,6 +4,8 @@ A correction applies to one family of tests. Undefined p-values (NaN) stay NaN a
 tests. All functions raise InputError for invalid arguments.
 """
 
+# Tested in tests/stats/test_families.py.
+
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike

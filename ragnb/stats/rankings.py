@@ -3,6 +3,8 @@
 `ranking_interval` raises InputError for arguments outside the stated range.
 """
 
+# Tested in tests/stats/test_graded.py.
+
 from collections.abc import Callable
 from math import nan
 

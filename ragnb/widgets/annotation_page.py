@@ -1,5 +1,7 @@
 """An item of an annotation as the browser draws it, and as a static page with its labels."""
 
+# Tested in tests/widgets/test_annotator.py.
+
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress

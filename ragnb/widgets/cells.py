@@ -1,5 +1,7 @@
 """Which cell of a notebook runs, so that what its earlier run displayed can be freed."""
 
+# Tested in tests/widgets/test_card.py.
+
 import sys
 from typing import Any, NamedTuple
 from weakref import WeakSet

@@ -3,6 +3,8 @@
 A *place* is the position of a row in the frame.
 """
 
+# Tested in tests/widgets/test_frame_view.py.
+
 import operator
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
@@ -77,7 +79,7 @@ class Choices(NamedTuple):
 class Title(NamedTuple):
     """A row's line in the list: the sign of its verdict, its text, and what distinguishes it.
 
-    ``static/src/rows.mjs`` and ``templates/view.html`` draw the parts in this order.
+    ``tools/js/src/rows.mjs`` and ``templates/view.html`` draw the parts in this order.
     """
 
     sign: str

@@ -9,6 +9,7 @@ import nbformat
 import pytest
 from nbval import kernel
 from support.exercises import solutions
+from support.links import anchors
 
 from tools.execute import execute
 from tools.reading_time import COURSE, TITLE, WORDS, minutes_of, row_of_course
@@ -66,9 +67,12 @@ def test_no_key_no_path_of_a_machine_and_no_widget_state_is_in_a_notebook(book):
     assert not re.search(r"sk-[A-Za-z0-9]{8}|(?<![\w.])/(?:root|home|Users|tmp|work)/", text)
 
 
-def test_links_between_notebooks_lead_somewhere(book):
-    for target in re.findall(r"\]\(([\w./-]+\.ipynb)\)", prose(book)):
-        assert (ROOT / "notebooks" / target).is_file(), target
+def test_links_to_notebooks_and_pages_lead_somewhere(book):
+    for target, anchor in re.findall(r"\]\(([\w./-]+\.(?:ipynb|md))#?([^)]*)\)", prose(book)):
+        path = ROOT / "notebooks" / target
+        assert path.is_file(), target
+        if anchor and path.suffix == ".md":
+            assert anchor in anchors(path.read_text("utf-8")), f"{target}#{anchor}"
 
 
 def test_the_minutes_follow_from_the_formula_of_the_course():

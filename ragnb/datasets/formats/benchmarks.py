@@ -1,5 +1,7 @@
 """Formats of responses that benchmarks' released code and shared tasks define."""
 
+# Tested in tests/datasets/test_formats_of_benchmarks.py.
+
 import re
 from pathlib import Path
 

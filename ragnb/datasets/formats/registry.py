@@ -6,6 +6,8 @@ judge gave as its reason is in ``deepeval.Faithfulness.reason``. A list of texts
 that any one of them is enough.
 """
 
+# Tested in tests/datasets/test_formats_of_tools.py.
+
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Formats that other evaluation tools write."""
 
+# Tested in tests/datasets/test_formats_of_tools.py.
+
 import json
 import math
 import re

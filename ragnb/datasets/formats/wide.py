@@ -1,5 +1,7 @@
 """Tables with one column of responses per system."""
 
+# Tested in tests/datasets/test_spreadsheets.py.
+
 import re
 from collections.abc import Sequence
 from pathlib import Path

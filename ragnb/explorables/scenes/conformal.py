@@ -1,5 +1,7 @@
 """Split conformal prediction: the calibration score that becomes the threshold, and its coverage."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from math import ceil
 from typing import Any
 

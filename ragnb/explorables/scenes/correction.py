@@ -1,5 +1,7 @@
 """Error correction: the three fractions that share this name."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Token F1: what each word of a response does to precision, recall and F1."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from collections import Counter
 
 from ragnb.arguments import accepts

@@ -1,5 +1,7 @@
 """A ratio of means: which ratios of gain and cost the data do not exclude."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from typing import Any
 
 import numpy as np

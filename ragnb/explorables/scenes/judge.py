@@ -1,5 +1,7 @@
 """The errors of a judge: the share of correct answers that it reports, against the true share."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from ragnb.datasets.packaged_studies import load_study
 from ragnb.explorables.chart import Chart
 from ragnb.explorables.scene import Control, Frame, Scene, evenly_spaced, explorable

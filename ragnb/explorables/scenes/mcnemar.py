@@ -1,5 +1,7 @@
 """McNemar's test: only the questions on which two systems differ decide."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from math import ceil
 from typing import Any
 

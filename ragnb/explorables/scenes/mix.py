@@ -1,5 +1,7 @@
 """Answer or refuse: right decisions at each share of questions without an answer."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Noise robustness: the passages and the recorded reply at each noise rate."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from typing import Any
 
 from ragnb.columns import require_columns

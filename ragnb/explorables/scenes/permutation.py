@@ -1,5 +1,7 @@
 """The sign-flip test: mean differences in random worlds in which two systems are swapped by coins."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from math import ceil
 from typing import Any
 

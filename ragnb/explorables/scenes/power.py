@@ -1,5 +1,7 @@
 """Statistical power: how large a true difference must be for a sample to show it."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from typing import Any
 
 import numpy as np

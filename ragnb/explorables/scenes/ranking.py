@@ -1,5 +1,7 @@
 """A ranked list: success, recall, reciprocal rank and nDCG at k."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from typing import Any
 
 from ragnb.experiments.recorded import recorded_responses

@@ -1,5 +1,7 @@
 """A run that is killed: which replies are there, and what the next call sends."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.explorables.chart import Chart

@@ -1,5 +1,7 @@
 """Any function of a number or a name."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from typing import Any

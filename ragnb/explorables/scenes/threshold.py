@@ -1,5 +1,7 @@
 """The threshold of a score: sensitivity and specificity at each value."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The four numbers of TRACe: what they count when the labels of sentences change."""
 
+# Tested in tests/widgets/test_explorables.py.
+
 from collections.abc import Callable
 from typing import Any
 

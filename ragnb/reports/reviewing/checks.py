@@ -5,6 +5,8 @@ decorator `check`, in one of the modules of this folder. It raises `NotPossible`
 allow it.
 """
 
+# Tested in tests/reports/test_review.py.
+
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

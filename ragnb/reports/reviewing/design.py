@@ -1,5 +1,7 @@
 """Checks of the comparison: definitions, pairing, clusters, precision, and what differs besides the system."""
 
+# Tested in tests/reports/test_review.py.
+
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The data of a review, prepared once for all checks."""
 
+# Tested in tests/reports/test_review_gaps.py.
+
 from contextlib import suppress
 from functools import cached_property
 from typing import Any

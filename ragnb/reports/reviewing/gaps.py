@@ -1,5 +1,7 @@
 """What missing values can do to a comparison, and which column explains where they are."""
 
+# Tested in tests/reports/test_review_gaps.py.
+
 from dataclasses import dataclass
 from typing import Any
 

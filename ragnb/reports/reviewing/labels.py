@@ -1,5 +1,7 @@
 """Checks of labels and judges: missing labels, labels of different kinds, and judges that nobody checked."""
 
+# Tested in tests/reports/test_review_gaps.py.
+
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import combinations

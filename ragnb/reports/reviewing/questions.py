@@ -1,5 +1,7 @@
 """Checks of the questions: answered by nobody, wrong references, passages, and repeated questions."""
 
+# Tested in tests/reports/test_review.py.
+
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Checks of the replies: missing, cut off, not read, or in another language."""
 
+# Tested in tests/reports/test_review.py.
+
 from collections import Counter
 from collections.abc import Iterator
 from itertools import permutations

@@ -1,5 +1,7 @@
 """The review: all checks that the data allow, ordered by what could change a conclusion."""
 
+# Tested in tests/reports/test_review.py.
+
 from dataclasses import dataclass
 from itertools import chain
 from textwrap import fill
