@@ -154,6 +154,8 @@ def load_study(name: str, frame: str = "responses", *, usable: bool = False) -> 
     Parameters
     ----------
     name
+        - ``"quickstart"``: the 200 answers of README's quickstart, an extract of ``"evouna-nq"`` with
+          names of systems as in figures
         - ``"evouna-nq"``: short answers of five systems to open questions, with people's
           verdicts, which probably differ in kind between systems (see ``attrs["source"]["note"]``)
         - ``"nomiracl"``: replies of eleven models to questions in eight languages. About half

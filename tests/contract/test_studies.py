@@ -14,6 +14,7 @@ from ragnb.errors import InputError
 from ragnb.widgets import Annotator
 
 METRIC = {
+    "quickstart": "annotator.verdict",
     "evouna-nq": "annotator.verdict",
     "nomiracl": "abstention.coverage",
     "mtrag": "answer.f1",

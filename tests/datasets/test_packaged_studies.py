@@ -364,3 +364,18 @@ def test_load_responses_takes_the_name_of_a_study(tmp_path, monkeypatch):
     (tmp_path / "mtrag").mkdir()
     with pytest.raises(InputError, match="'mtrag' is a folder"):
         load_responses("mtrag")
+
+
+def test_the_quickstart_is_the_file_of_the_documentation():
+    """After `pip install`, there is no docs folder, and the name loads the same answers."""
+    of_file = ragnb.load_responses(
+        Path(__file__).parents[2] / "docs" / "answers.csv", language="en"
+    )
+    packaged = ragnb.load_responses("quickstart")
+    columns = ["example_id", "system", "language", "question", "references", "response", "verdict"]
+    for column in columns:
+        assert packaged[column].tolist() == of_file[column].tolist(), column
+    metrics = ["answer.exact_match", "answer.f1", "answer.contains", "annotator.verdict"]
+    tables = [ragnb.score(frame, metrics) for frame in (of_file, packaged)]
+    assert tables[0]["value"].tolist() == tables[1]["value"].tolist()
+    assert tables[0]["signature"].tolist() == tables[1]["signature"].tolist()

@@ -13,9 +13,10 @@ from tempfile import TemporaryDirectory
 
 import pandas as pd
 
-from ragnb.datasets import load_evouna, load_ragbench, write_table
+from ragnb.datasets import load_evouna, load_ragbench, load_responses, write_table
 
-TARGET = Path(__file__).parents[2] / "ragnb" / "datasets" / "data" / "studies"
+ROOT = Path(__file__).parents[2]
+TARGET = ROOT / "ragnb" / "datasets" / "data" / "studies"
 GRADES = ("naturalness", "appropriateness", "completeness", "faithfulness", "win-rate")
 ANSWERABLE = {"ANSWERABLE": True, "PARTIAL": True, "UNANSWERABLE": False, "CONVERSATIONAL": None}
 JUDGES = ("RougeL", "Bert-Rec", "Bert-KPrec", "conditional_idk", "rl_f", "rb_llm", "rb_agg")
@@ -310,7 +311,15 @@ def trec_rag_judges_repeats(folder):
     return pd.DataFrame(rows).astype({"grade": "Int64", "human_grade": "Int64"})
 
 
+def quickstart(folder):
+    """The answers of docs/answers.csv, an extract of EVOUNA, which needs no published file."""
+    columns = ["example_id", "language", "question", "references", "system", "response", "verdict"]
+    frame = load_responses(ROOT / "docs" / "answers.csv", language="en")[columns]
+    return frame.assign(verdict=frame["verdict"] == 1)
+
+
 FRAMES = {
+    "quickstart": quickstart,
     "evouna-nq": evouna_nq,
     "nomiracl": nomiracl,
     "mtrag": mtrag,
