@@ -6,8 +6,9 @@
 #   make site       builds the documentation and the notebooks as web pages in build/site
 #   make js         builds, lints, type-checks and tests the JavaScript
 #   make format     formats the code
-#   make lock       resolves the lock files again
+#   make lock       resolves the lock files again; UPGRADE=--upgrade takes the newest versions
 #   make dist       builds wheel and source distribution, and tries each in an empty environment
+#   make release    does this for the last commit, with each Python on this machine, and checks it strictly
 #   make bench      measures speed next to other packages and writes benchmarks/RESULTS.md
 # docs/contributing.md names the scripts for everything else.
 
@@ -25,7 +26,7 @@ PROCESSES := $(shell $(PYTHON) -c "import os; print(min(8, 1 + os.cpu_count()))"
 ALL_CORES := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with=tests/notebooks/sanitize.cfg
 
-.PHONY: figures test quick lab site js format lock dist bench
+.PHONY: figures test quick lab site js format lock dist release bench
 .DELETE_ON_ERROR:
 
 figures: .venv/ready
@@ -61,8 +62,9 @@ format: .venv/ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# Names, versions and hashes for every platform, without addresses. The other locks have the versions of the main one.
-COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade
+# Names, versions and hashes for every platform, without addresses. Versions stay as they are if they still fit;
+# `make lock UPGRADE=--upgrade` takes the newest, with which notebooks and figures may change. The other locks have the versions of the main one.
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate $(UPGRADE)
 EXTRA := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]], sep="\n")
 lock: .venv/ready
 	$(COMPILE) --extra lab --extra local --extra test pyproject.toml -o requirements/main.lock
@@ -70,14 +72,11 @@ lock: .venv/ready
 	$(COMPILE) --constraint requirements/main.lock --group site -o requirements/site.lock
 	$(COMPILE) --group peers -o requirements/peers.lock
 
-# The wheel is built from the source distribution. Each is tried with the newest versions of its dependencies.
+# What a release needs: see tools/release.py. Nothing is uploaded.
+release: .venv/ready
+	$(PY) tools/release.py
 dist: .venv/ready
-	rm -rf dist *.egg-info
-	$(BIN)/uv build --quiet --no-build-isolation --python $(PY)
-	for built in dist/*.tar.gz dist/*.whl; do \
-	  $(BIN)/uv venv --quiet --clear --python $(PYTHON) build/dist && \
-	  $(BIN)/uv pip install --quiet --python build/dist $$built pytest hypothesis && \
-	  build/dist/bin/pytest -p no:cacheprovider -o pythonpath=tests tests/test_installed.py || exit 1; done
+	$(PY) tools/release.py --draft
 
 bench: .venv/scale .venv/peers/ready
 	$(ONE_THREAD) $(PY) -m benchmarks

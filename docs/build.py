@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import tempfile
 from pathlib import Path
 
@@ -19,8 +20,10 @@ from ragnb import METRICS
 from ragnb.scoring import definitions
 
 ROOT = Path(__file__).parents[1]
-# Address of the public repository. Replace OWNER and run this script: all links of online.md follow.
-REPOSITORY = "https://github.com/OWNER/ragnb"
+# Address of the public repository. All links of online.md are made from it.
+REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"][
+    "Repository"
+]
 BRANCH = "main"
 TYPED = ("README.md", "docs/recipes.md")
 """Files whose code blocks are run unchanged. The output of a block is in the next block of type
@@ -133,7 +136,7 @@ def online_page() -> str:
             [
                 "# Run the notebooks online",
                 "This page is generated (`python docs/build.py`) from the address of the repository, which "
-                f"is the variable `REPOSITORY` in `docs/build.py`. At present it is `{REPOSITORY}`.",
+                f"is in `[project.urls]` of `pyproject.toml`. At present it is `{REPOSITORY}`.",
                 "**Binder** builds the environment of the lock files and opens JupyterLab. The folder "
                 f"`.binder` configures it. [Start here]({binder}/{start}).",
                 "**Colab** opens a single notebook. Run this cell first, which installs ragnb and makes the "

@@ -14,6 +14,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tools.release import version_of
+
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT = PYPROJECT["project"]
@@ -87,6 +89,27 @@ def test_conda_forge_has_every_conda_name_in_its_range_and_nothing_else_comes_th
     missing = [name for name, asked in conda.items() if seen.get(name, "0") not in asked]
     assert not missing, f"move {missing} to the pip part, or add them to conda_forge_names.csv"
     assert not [name for name, asked in pip.items() if name in seen and seen[name] in asked]
+
+
+def test_environment_yml_names_modules_that_exist():
+    text = (ROOT / "environment.yml").read_text("utf-8")
+    for name in re.findall(r"\bragnb(?:\.\w+)+", text):
+        path = ROOT / name.replace(".", "/")
+        assert path.is_dir() or path.with_suffix(".py").is_file(), name
+    for folder in re.findall(r"\btests/\w+", text):
+        assert (ROOT / folder).exists() or folder == "tests/conda_forge_names", folder
+
+
+def test_the_recipe_for_conda_needs_what_pyproject_needs_and_names_what_is_missing():
+    text = (ROOT / "docs" / "conda" / "recipe.yaml").read_text("utf-8")
+    run = yaml.safe_load(text)["requirements"]["run"]
+    ours = {CONDA_NAMES.get(name, name) for name in ranges(PROJECT["dependencies"])}
+    assert {line.split()[0] for line in run} == ours | {"python"}
+    with (ROOT / "tests" / "conda_forge_names.csv").open(encoding="utf-8", newline="") as file:
+        seen = {row["name"] for row in csv.DictReader(file)}
+    comment = text.partition("schema_version")[0]
+    assert not [name for name in ours - seen if name not in comment]
+    assert f'version: "{version_of(ROOT)}"' in text
 
 
 @pytest.mark.parametrize("lock", LOCKS)
