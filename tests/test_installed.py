@@ -25,9 +25,7 @@ from ragnb.experiments import recorded_responses
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = Path(sysconfig.get_path("scripts")) / "ragnb"
-KINDS = set(
-    ".bib .css .csv .gz .html .js .json .jsonl .md .npz .py .pyi .toml .txt .typed".split()
-)
+KINDS = set(".bib .css .csv .gz .html .js .json .jsonl .md .npz .py .pyi .toml .txt .typed".split())
 ROWS = [
     ("question", "references", "response", "language"),
     ("Capital of Norway?", "Oslo", "It is Oslo.", "en"),
