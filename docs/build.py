@@ -12,8 +12,8 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 import tempfile
+import tomllib
 from pathlib import Path
 
 from ragnb import METRICS

@@ -11,7 +11,6 @@ what a person still has to do, such as filling in the address of the repository.
 import argparse
 import email
 import hashlib
-import os
 import re
 import shutil
 import subprocess
