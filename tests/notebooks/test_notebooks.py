@@ -55,6 +55,30 @@ def test_the_anatomy_of_a_chapter_is_there(book):
     assert solutions(book)
 
 
+# Notebooks whose cells are short: in other notebooks, some cells are longer.
+SHORT = [f"{number:02}" for number in (*range(12), 18, 21)]
+
+
+@pytest.mark.parametrize("number", SHORT)
+def test_cells_are_short_enough_to_be_read_at_once(number):
+    """Up to eight lines that fit on a page; a rubric may have one more. A person writes the title of a figure."""
+    book = nbformat.read(next(path for path in BOOKS if path.stem[:2] == number), as_version=4)
+    for cell in code(book):
+        lines = [line for line in cell.source.splitlines() if line.strip()]
+        assert len(lines) <= (9 if "rubric(my_text" in cell.source else 8), cell.source
+        assert max(map(len, lines)) <= 88, cell.source
+        assert not re.search(r"\btitle=(?!\")", cell.source), cell.source
+
+
+@pytest.mark.parametrize("number", SHORT)
+def test_something_is_handed_in_and_compared_with_a_rubric(number):
+    book = nbformat.read(next(path for path in BOOKS if path.stem[:2] == number), as_version=4)
+    (exercise,) = [cell for cell in code(book) if "rubric(my_text" in cell.source]
+    assert "hint=" in exercise.source
+    assert exercise.outputs[0].text.startswith("Your turn. A good answer")
+    assert solutions(book)[exercise.id].startswith("my_text = ")
+
+
 def test_every_figure_is_shown_and_has_alternative_text(book):
     for cell in code(book):
         draws = any("image/png" in output.get("data", {}) for output in cell.outputs)

@@ -1,5 +1,6 @@
 """Notebooks also work with other files of questions and replies, and attribute them correctly."""
 
+import ast
 import contextlib
 import json
 import re
@@ -16,6 +17,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from sklearn.metrics import cohen_kappa_score
 from support.fault_server import FaultServer
+from support.printed import printed
 from traitlets.config import Config
 
 import ragnb
@@ -760,32 +762,95 @@ def test_the_prose_states_no_result(notebook):
     assert {*found} <= {*CHOSEN[notebook].split(", ")}
 
 
+FILES_OF_RGB = {  # names in the notebook and files; the English questions with several parts may not be shared
+    "zh": {"zh_refine": "zh_refine", "zh_int": "zh_int", "zh_fact": "zh_fact"},
+    "en": {"en_refine": "en_refine_first50", "en_fact": "en_fact"},
+}
+
+
 @pytest.mark.data
+@pytest.mark.parametrize("language", FILES_OF_RGB)
 def test_the_whole_benchmark_runs_on_its_own_files_as_notebook_01_writes_it(
-    data_folder, tmp_path, monkeypatch
+    language, data_folder, tmp_path, monkeypatch
 ):
-    """The lines of the notebook, with RGB's Chinese files and a server on this machine; no line is about other questions."""
+    """The lines of the notebook, with RGB's files and a server on this machine; no line is about other questions."""
     files = {
-        name: data_folder / "rgb" / f"{name}.json" for name in ("zh_refine", "zh_int", "zh_fact")
+        name: data_folder / "rgb" / f"{file}.json" for name, file in FILES_OF_RGB[language].items()
     }
     if not all(file.is_file() for file in files.values()):
-        pytest.skip("the Chinese files of RGB are not in RAGNB_TEST_DATA")
+        pytest.skip(f"the files of RGB in {language} are not in RAGNB_TEST_DATA")
     (block,) = re.findall(r"```python\n(import pandas.+?)```", prose("01"), flags=re.DOTALL)
     monkeypatch.chdir(tmp_path)
+    plt.close("all")
     names = {}
     with FaultServer() as server:
-        block = block.replace("http://127.0.0.1:8080/v1", server.base_url).replace('"en_', '"zh_')
+        block = block.replace("http://127.0.0.1:8080/v1", server.base_url)
+        block = block.replace('"en_', f'"{language}_')
         for name, file in files.items():
             block = block.replace(
                 f'ragnb.load_rgb("{name}")', f"ragnb.load_rgb({str(file)!r}).head(10)"
             )
+        if "en_int" in block:
+            block = block.replace('"en_int"', '"sample-en-int"')
         exec(compile(block, "01", "exec"), names)
     report = names["report"]
-    assert report.questions == ("zh_refine", "zh_int", "zh_fact")
+    is_whole = f"{language}_int" in files
+    if is_whole:
+        assert report.questions == ("zh_refine", "zh_int", "zh_fact")
     assert report.noise_robustness["n"].tolist() == [10] * 5
     assert report.negative_rejection["n"].tolist() == [10]
-    assert set(report.information_integration["n"]) == {10}
+    assert set(report.information_integration["n"]) == {10 if is_whole else 30}
     assert "rgb.error_detection" in report.counterfactual_robustness["metric"].tolist()
     (figure,) = map(plt.figure, plt.get_fignums())
     header = " ".join(text.get_text() for text in figure.texts)
-    assert "published models on the questions" not in header
+    assert ("published models on the questions" in header) != is_whole
+
+
+@pytest.mark.data
+def test_the_table_of_notebook_03_follows_from_the_published_files_of_nomiracl(data_folder):
+    """All replies of the sixteen files lead to the rates by language that the notebook shows."""
+    rows = []
+    for folder, answerable in (("relevant", 1), ("non_relevant", 0)):
+        for file in sorted((data_folder / "nomiracl" / folder).glob("*.jsonl.gz")):
+            records = pd.read_json(file, lines=True).to_dict("records")
+            about = {"language": file.name.partition(".")[0], "answerable": answerable}
+            rows += [
+                about | {"question": record["query_id"], "system": system, "response": reply}
+                for record in records
+                for system, reply in record["results"].items()
+            ]
+    if not rows:
+        pytest.skip("nomiracl is not in RAGNB_TEST_DATA")
+    responses = ragnb.load_responses(pd.DataFrame(rows), keep_empty=True)
+    report = ragnb.abstention_report(responses, by=["system", "language"], rule="nomiracl")
+    table = report.pivot(index="system", columns="language", values="hallucination")
+    shown = printed("03", "c23")
+    for system, rates in table.iterrows():
+        name = re.sub(r"-azure|-chat|-Instruct-v0..", "", system)
+        numbers = " ".join(f"{rate:.2f}" for rate in [*rates, rates.mean()])
+        assert f"{name} {numbers} " in shown
+
+
+@pytest.mark.data
+def test_the_table_of_notebook_06_follows_from_the_published_files_of_delucionqa(data_folder):
+    """Sentences that people labelled, in the two splits that the notebook takes."""
+    files = [data_folder / "delucionqa" / f"{split}.csv.gz" for split in ("dev", "test")]
+    if not all(file.is_file() for file in files):
+        pytest.skip("delucionqa is not in RAGNB_TEST_DATA")
+    published = pd.concat([pd.read_csv(file) for file in files], ignore_index=True)
+    words = {"Supported": "supported", "Conflicted": "contradicted", "Neither": "not supported"}
+    labels = published["Sentence_labels"].map(ast.literal_eval).map(lambda by_key: by_key.values())
+    parts = [
+        [{"text": f"{number}", "label": words[label]} for number, label in enumerate(of_answer)]
+        for of_answer in labels
+    ]
+    answers = pd.DataFrame({"question": published["Question"], "response": published["Answer"]})
+    answers = answers.assign(parts=parts, system="ChatGPT", language="en")
+    answers["example_id"] = [f"q{number}" for number in range(len(answers))]
+    answers["unit"] = answers["question"].factorize()[0]
+    scores = ragnb.score(ragnb.load_responses(answers), ["parts.supported", "parts.all_supported"])
+    means = ragnb.summarize(scores, by=[], cluster="unit").set_index("metric")
+    shown = printed("06", "c19")
+    for metric, row in means.iterrows():
+        numbers = f"{row['mean']:.2f} [{row['low']:.2f}, {row['high']:.2f}] {row['n']:.0f}"
+        assert f"{metric} {numbers}" in shown
