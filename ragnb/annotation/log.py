@@ -542,15 +542,16 @@ class LabelState:
 
     def _count_time(self, event: Event) -> None:
         """Add the time since the last action to the item that was on the screen then."""
+        # Agreed labels are written for items that nobody looks at.
+        if event["action"] == "agreed":
+            return
         time = datetime.fromisoformat(event["time"])
         if self._last is not None:
             item, before = self._last
             # A clock may have been set back.
             elapsed = max((time - before).total_seconds(), 0.0)
             self.of(item).seconds += min(elapsed, IDLE)
-        # Agreed labels are written for items that nobody looks at.
-        if event["action"] != "agreed":
-            self._last = (event["item"], time)
+        self._last = (event["item"], time)
 
 
 def _follow(labels: ItemLabels, events: Iterable[Event]) -> None:

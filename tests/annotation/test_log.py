@@ -313,6 +313,9 @@ def opening(item, after):
         ([opening("a", 0), label("a", "c", after=5), opening("b", 5),
           {"action": "undo", "item": "a", "of": 2, "after": 20}, opening("c", 21)],
          {"a": 6, "b": 15, "c": 0}),
+        # Agreed labels are written for an item that nobody looks at.
+        ([opening("a", 0), {**label("b", "c", after=10), "action": "agreed"}, label("a", "c", after=30)],
+         {"a": 30, "b": 0}),
     ],
 )  # fmt: skip
 def test_time_is_that_between_actions_for_the_item_on_the_screen(events, seconds):

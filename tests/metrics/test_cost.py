@@ -80,3 +80,10 @@ def test_the_translation_is_counted_and_not_the_passage():
 def test_a_total_is_a_number_of_at_least_0(count):
     with pytest.raises(InputError, match="translations must be the number of tokens .*, got"):
         translation_tokens(count)
+
+
+@pytest.mark.parametrize(("f1_system", "f1_direct"), [(1.01, 0.5), (0.5, 1.01), (-0.01, 0.5)])
+def test_an_f1_outside_of_0_to_1_is_refused(f1_system, f1_direct):
+    with pytest.raises(InputError, match="F1 must be between 0 and 1, got"):
+        bridging_efficiency(f1_system, f1_direct, 20)
+    assert bridging_efficiency(1, 0, 20) == 0.05

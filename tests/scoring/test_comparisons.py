@@ -261,3 +261,22 @@ def test_an_item_has_one_cluster():
     apart = frame.assign(topic=[f"t{k}" for k in range(16)])  # another one for each system
     with pytest.raises(InputError, match="16 of 16 items lack at least one"):
         compare(apart, cluster="topic")
+
+
+def test_the_effect_size_of_clusters_is_that_of_their_means():
+    """Three clusters of 3, 1 and 2 items with the mean differences 1/3, 0.6 and 0.2."""
+    differences = [0.5, 0.5, 0.0, 0.6, 0.1, 0.3]
+    frame = scored({"b": [0.0] * 6, "a": differences})
+    frame["question_id"] = [*"xxxyzz"] * 2
+    row = compare(frame, method="cluster-t", cluster="question_id").iloc[0]
+    means = np.array([1 / 3, 0.6, 0.2])
+    assert row["effect"] == pytest.approx(means.mean() / means.std(ddof=1))
+
+
+@pytest.mark.parametrize("mark", ["prompt", "lang", "reasoning"])
+def test_systems_may_differ_in_the_marks_of_how_they_were_asked(mark):
+    frame = scored({"a": GRADED["a"], "b": GRADED["b"]})
+    frame["signature"] += frame["system"].map({"a": f"|{mark}:one", "b": f"|{mark}:two"})
+    assert len(compare(frame)) == 1
+    with pytest.raises(InputError, match="definition"):
+        compare(frame.assign(signature=frame["signature"].str.replace(mark, "variant")))

@@ -45,6 +45,18 @@ def test_auroc_and_its_variance_equal_the_definition(rows) -> None:
     assert result.estimate == pytest.approx(roc_auc_score(labels, scores), abs=1e-12)
 
 
+def test_a_small_standard_error_is_one() -> None:
+    """Many items, nearly all in the right order: DeLong's standard error is 0.002, and not 0."""
+    rng = np.random.default_rng(8)
+    labels = np.arange(800) % 2 == 1
+    scores = 3.6 * labels + rng.normal(size=800)
+    wins = scores[labels][:, None] > scores[~labels]
+    variance = wins.mean(axis=1).var(ddof=1) / 400 + wins.mean(axis=0).var(ddof=1) / 400
+    assert 0.001 < np.sqrt(variance) < 0.003
+    interval = auroc(labels, scores)
+    assert interval.low == pytest.approx(wins.mean() - stats.norm.ppf(0.975) * np.sqrt(variance))
+
+
 def test_delong_significance_and_interval_agree_and_have_delongs_variance() -> None:
     """By definition: for each class, the variance of the differences of the placements."""
     rng = np.random.default_rng(4)

@@ -1,11 +1,12 @@
-"""The Friedman test: other libraries, invariants, edges."""
+"""The Friedman test and simultaneous intervals: other libraries, enumeration, invariants, edges."""
 
 from itertools import permutations, product
 
 import numpy as np
 import pytest
+from scipy.stats import norm, t
 
-from ragnb.stats import friedman_test
+from ragnb.stats import friedman_test, simultaneous_intervals
 
 
 def scores(n: int, k: int, seed: int = 0) -> np.ndarray:
@@ -51,3 +52,40 @@ def test_few_items_are_undefined_or_warned_of_with_a_reason() -> None:
     result = friedman_test(np.zeros((1, 3)))
     assert np.isnan([result.statistic, result.p_value]).all()
     assert result.warning == "undefined: at least 2 items are needed, got 1"
+
+
+# ---- simultaneous intervals ----------------------------------------------------------------------
+
+SKEWED = np.array([[0.1, 0.9], [0.4, 0.2], [-0.2, 0.3], [0.3, 0.1], [1.9, -0.4]])
+
+
+def every_resample(values: np.ndarray) -> np.ndarray:
+    """The largest standardised deviation of a mean, for each of the n ** n bootstrap resamples."""
+    deviations = values - values.mean(axis=0)
+    standardised = deviations / np.sqrt((deviations**2).sum(axis=0))
+    picks = np.array([*product(range(len(values)), repeat=len(values))])
+    return np.abs(standardised[picks].sum(axis=1)).max(axis=1)
+
+
+def half_widths(values: np.ndarray, critical: float) -> np.ndarray:
+    """Half-widths for a critical value: t quantile at its normal probability, times the standard error."""
+    n = len(values)
+    return t(n - 1).ppf(norm.cdf(critical)) * values.std(axis=0, ddof=1) / np.sqrt(n)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_simultaneous_intervals_are_those_of_all_resamples(level: float) -> None:
+    n_resamples = 200_000
+    intervals = simultaneous_intervals(
+        SKEWED, rng=np.random.default_rng(3), confidence_level=level, n_resamples=n_resamples
+    )
+    # The quantile of a sample is within 3.8 standard errors of the quantile of all resamples.
+    error = 3.8 * np.sqrt(level * (1 - level) / n_resamples)
+    largest = every_resample(SKEWED)
+    lowest, highest = np.quantile(largest, [level - error, level + error])
+    halves = np.array([interval.high - interval.estimate for interval in intervals])
+    assert (half_widths(SKEWED, lowest) <= halves + 1e-12).all()
+    assert (halves - 1e-12 <= half_widths(SKEWED, highest)).all()
+    assert [interval.estimate for interval in intervals] == pytest.approx(SKEWED.mean(axis=0))
+    # The bounds are close enough to notice n instead of n - 1, which changes them by the factor 1.118.
+    assert (half_widths(SKEWED, highest) / half_widths(SKEWED, lowest) < 1.06).all()
