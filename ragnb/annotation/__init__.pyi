@@ -11,6 +11,7 @@ from ragnb.annotation.agreement_report import agreement, disagreements
 from ragnb.annotation.class_report import AnnotationReport, annotation_report
 from ragnb.annotation.codebook_files import read_codebook
 from ragnb.annotation.labels import join_labels, read_labels, write_ragbench
+from ragnb.annotation.planning import double_labels_needed
 from ragnb.annotation.queues import deferral_queue, person_judicator, review_queue
 from ragnb.annotation.recovery import recover_log
 from ragnb.annotation.sampling import next_to_label
@@ -45,6 +46,7 @@ __all__ = [
     "annotation_report",
     "deferral_queue",
     "disagreements",
+    "double_labels_needed",
     "error_report",
     "join_labels",
     "next_to_label",

@@ -565,7 +565,8 @@ def test_the_metrics_of_a_run_of_lbrag_are_its_published_ones(data_folder, tmp_p
 
 
 def test_agreement_works_with_my_own_logs(tmp_path, shown_with):
-    turns = ragnb.load_study("mtrag").query("system != 'reference'").iloc[::24]
+    turns = ragnb.load_study("mtrag").query("system != 'reference'")
+    turns = turns[turns["example_id"].isin(turns["example_id"].unique()[::10])]
     turns = turns.replace({"system": {"gpt-4o": "old", "llama-3.1-405b-instruct": "new"}})
     turns = turns.drop(columns=[name for name in turns if name.startswith("human")])
     ragnb.write_table(turns, tmp_path / "mine.jsonl")
@@ -583,7 +584,8 @@ def test_agreement_works_with_my_own_logs(tmp_path, shown_with):
         f"responses = ragnb.load_responses({str(tmp_path / 'mine.jsonl')!r})",
         f"files = {files}",
         "grades = pd.concat([annotation.read_labels(file) for file in files])",
-        'judge, unit, key = "mtrag.rl_f", "example_id", ["example_id", "system"]',
+        'judge, suggester, unit = "mtrag.rl_f", "mtrag.rb_llm", "example_id"',
+        'key = ["example_id", "system"]',
     ]
     shown = shown_with("20", cells={"data": "\n".join(lines)})
     n = len(turns)
@@ -746,7 +748,7 @@ CHOSEN = {
     "15": "95 %, 0.05, 80 %, 90 %, 95 of 100, 0.93, 5 %, 0.01",
     "17": "60 %, 70 %, 84 %",
     "19": "0.95, 0.03, 95 %, 1 %",
-    "20": "92 %, 0.667",
+    "20": "92 %, 0.667, 0.15, 0.92",
     "21": "5 %, 0.05, 25 %, 37 %, 22 %",
     "22": "4 %, 94 of 216, 252 of 671, 95 %, 0.437, 0.664, 0 %, 3 %",
     "23": "0.80, 0.79",

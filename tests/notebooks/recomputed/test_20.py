@@ -1,5 +1,6 @@
 """Numbers of notebook 20, recomputed with krippendorff, scikit-learn, statsmodels, scipy and numpy."""
 
+import re
 from itertools import combinations
 
 import krippendorff
@@ -7,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
-from support.printed import printed
+from support.by_hand import cluster_interval
+from support.printed import follow, printed
 
 import ragnb
 
@@ -76,3 +78,116 @@ def test_alpha_and_percent_agreement_of_all_people(grades):
             for row in wide.to_numpy()
         ]
         assert f"{field} {alpha:.2f} {np.nanmean(same):.2f}" in shown
+
+
+def test_conversations_to_label_twice(grades, two):
+    """From the limits that the notebook prints, by trying every number of conversations."""
+    for metric in ("ordinal alpha", "quadratic kappa", "Cohen's kappa"):
+        numbers = re.search(rf"{metric} ([\d.]+) (\d+) (\d+) (\d+)", printed("20", "plan")).groups()
+        half, (n, units, items) = float(numbers[0]), map(int, numbers[1:])
+        spread = half * np.sqrt(n) / stats.t.ppf(0.975, n - 1)
+        sizes = np.arange(2, 500)
+        enough = stats.t.ppf(0.975, sizes - 1) * spread / np.sqrt(sizes) <= 0.1
+        assert abs(units - sizes[enough][0]) <= 1  # the printed half-width is rounded
+        assert items == int(np.ceil(units * len(two) / n))
+
+
+def test_more_responses_or_more_labels(grades):
+    """The standard deviations of the two plans, from the components of variance."""
+    rows = grades[grades["system"] == "gpt-4o"].dropna(subset="faithfulness")
+    labels = [list(one) for _, one in rows.groupby("item")["faithfulness"] if len(one) == 3]
+    table = np.array(labels, float)
+    n = len(table)
+    # A finite population of n responses, without replacement.
+    of_means = table.mean(axis=1).var(ddof=1)
+    within = table.var(axis=1).mean()  # one of three labels at random
+    once = np.sqrt(of_means / 60 * (1 - 60 / n) + within / 60)
+    thrice = np.sqrt(of_means / 20 * (1 - 20 / n))
+    shown = printed("20", "budget-draws")
+    for plan, expected in (("60 responses, 1 label ", once), ("20 responses, 3 labels ", thrice)):
+        drawn = float(re.search(plan + r"([\d.]+)", shown)[1])
+        assert drawn == pytest.approx(
+            expected, rel=0.08
+        )  # 1,000 draws: 2.2 % is one standard error
+
+
+@pytest.fixture(scope="module")
+def same_questions(grades):
+    """Grades on the questions of which one person graded all three systems, by the name in the notebook."""
+    busy = grades["annotator"].value_counts().index
+    names = {name: f"person {number}" for number, name in enumerate(busy, start=1)}
+    wide = grades.assign(annotator=grades["annotator"].map(names)).pivot(
+        index=["annotator", "example_id", "conversation_id"],
+        columns="system",
+        values="faithfulness",
+    )
+    counted = grades.groupby(["annotator", "example_id"])["system"].nunique()
+    everything = {(names[person], item) for (person, item), n in counted.items() if n == 3}
+    chosen = [(person, item) in everything for person, item, _ in wide.index]
+    return wide[chosen]
+
+
+def test_systems_under_each_person(same_questions):
+    for person, rows in same_questions.groupby("annotator"):
+        means = rows.mean()
+        follow(
+            "20",
+            "by-person",
+            f"{person} ",
+            [means["gpt-4o"], means["llama-3.1-405b-instruct"], means["reference"]],
+        )
+        assert means.idxmax() == "reference"
+        both = rows.dropna(subset=["gpt-4o", "llama-3.1-405b-instruct"])
+        gain = both["gpt-4o"] - both["llama-3.1-405b-instruct"]
+        words = f"{person} gpt-4o llama-3.1-405b-instruct "
+        follow("20", "models", words, [gain.mean()])
+    ahead = same_questions.groupby("annotator").mean().eval("`gpt-4o` > `llama-3.1-405b-instruct`")
+    assert ahead.sum() == 3
+
+
+def test_nobody_sees_a_difference_between_the_models(same_questions):
+    """By the sign-flip test over conversations, with statsmodels' robust t-test as its neighbour."""
+    for _, rows in same_questions.groupby("annotator"):
+        both = rows.dropna(subset=["gpt-4o", "llama-3.1-405b-instruct"])
+        gain = (both["gpt-4o"] - both["llama-3.1-405b-instruct"]).to_numpy(float)
+        low, high = cluster_interval(gain, both.index.get_level_values("conversation_id"))[1:]
+        assert low < 0 < high
+
+
+@pytest.fixture(scope="module")
+def suggested():
+    """The grades that the recorded judge suggests."""
+    study = ragnb.load_study("mtrag")
+    study["suggested"] = np.round(1 + 3 * study["mtrag.rb_llm"]).astype(int)
+    return study
+
+
+def test_kappa_of_somebody_who_accepts_all_suggestions(grades, suggested):
+    hints = suggested.set_index(suggested["example_id"] + " | " + suggested["system"])["suggested"]
+    wide = table(grades, "faithfulness")
+    for number, person in enumerate(wide, start=1):
+        own = wide[person].dropna().astype(int)
+        kappa = cohen_kappa_score(own, hints[own.index], weights="quadratic")
+        follow("20", "lazy-kappa", f"person {number} ", [kappa])
+
+
+def test_the_systems_of_somebody_who_accepts_all_suggestions(suggested):
+    wide = suggested.pivot(
+        index=["example_id", "conversation_id"], columns="system", values="suggested"
+    )
+    gain = (wide["gpt-4o"] - wide["llama-3.1-405b-instruct"]).to_numpy(float)
+    mean, low, high = cluster_interval(gain, wide.index.get_level_values("conversation_id"))
+    follow("20", "lazy-systems", "gpt-4o llama-3.1-405b-instruct ", [mean, low, high])
+
+
+def test_agreement_of_two_people_who_let_suggestions_pass(two, suggested):
+    hints = suggested.set_index(suggested["example_id"] + " | " + suggested["system"])["suggested"]
+    hints = hints[two.index].to_numpy()
+    for tolerance in (0, 1, 2):
+        kept = [
+            np.where(np.abs(grades - hints) <= tolerance, hints, grades)
+            for grades in two.to_numpy().T
+        ]
+        kappa = cohen_kappa_score(*kept, weights="quadratic")
+        row = f"{tolerance} {np.mean(kept[0] == kept[1]):.2f} {kappa:.2f}"
+        assert row in printed("20", "anchor")
