@@ -21,11 +21,14 @@ from ragnb.scoring.comparisons import compare
 from ragnb.stats.agreement import agreement_sums, as_codes, quadratic_kappa
 from ragnb.stats.intervals import jackknife_interval, spread_problem
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
+from ragnb.stats.power import t_mde
 from ragnb.stats.prediction import correlation_of_sums, correlation_sums
 from ragnb.version import __version__
 
 # Measure of agreement with labels of 0 and 1 -> the labels on which it is computed.
 _MEASURES = {"percent agreement": (0, 1), "sensitivity": (1,), "specificity": (0,)}
+# Power of the minimum detectable effect, as in `ragnb.compare`.
+_POWER = 0.8
 
 
 @accepts(threshold="share", confidence_level="level")
@@ -68,10 +71,10 @@ def compare_judges(
     Returns
     -------
     DataFrame
-        One row for each metric and pair of judges, with the columns of `ragnb.compare` up to
-        ``family_size``; the judges are in ``system`` and ``baseline``. A positive ``difference``
-        means that ``system`` agrees better. ``n_dropped`` counts the responses with a label that only
-        one of the two judged.
+        One row for each metric and pair of judges, with the columns of `ragnb.compare`, without the
+        effect size if the labels are grades. The judges are in ``system`` and ``baseline``. A positive
+        ``difference`` means that ``system`` agrees better. ``n_dropped`` counts the responses with a
+        label that only one of the two judged. `ragnb.plot` and `ragnb.sentences` take the table.
 
         With labels of 0 and 1, the metrics are *percent agreement*, *sensitivity* (share of the
         correct responses that the judge accepts) and *specificity* (share of the incorrect ones that
@@ -229,6 +232,10 @@ def _compared_grades(
     # The interval is the estimate and a multiple of its standard error on both sides.
     standard_error = (interval.high - interval.low) / 2 / stdtrit(n_units - 1, (1 + level) / 2)
     statistic = interval.estimate / standard_error
+    mde = nan
+    if standard_error > 0:
+        options = {"confidence_level": level, "power": _POWER}
+        mde = t_mde(standard_error, df=n_units - 1, **options)
     return {
         "n_pairs": rows.size,
         "n_clusters": n_units,
@@ -241,6 +248,8 @@ def _compared_grades(
         "p_value": 2 * stdtr(n_units - 1, -abs(statistic)),
         # The columns of the correction are filled when all comparisons are known.
         **dict.fromkeys(ADJUSTED),
+        "mde": mde,
+        "power": _POWER,
         "duality": "dual",
         "warning": "",
     }

@@ -8,7 +8,7 @@ import pytest
 from support.drawn import dots, names, row_labels, small_print
 
 from ragnb import plot
-from ragnb.ensemble import deferral_curve, deferral_point
+from ragnb.ensemble import deferral_curve, deferral_point, deferral_report
 from ragnb.errors import InputError
 
 
@@ -68,6 +68,31 @@ def test_a_deferral_curve_is_the_accuracy_along_the_share_deferred():
     (line,) = [line for line in ax.lines if len(line.get_xdata()) == 5]
     assert line.get_ydata() == pytest.approx(curve["accuracy"].to_numpy())
     assert small_print(ax) == "95 % Wilson intervals, n = 200"
+
+
+def test_deferral_curves_of_several_judges_have_names():
+    y, probability, judged = answers()
+    judges = {"judge": judged, "people": y}
+    curves = {
+        name: deferral_curve(y, probability, verdicts, shares=[0, 0.5, 1])
+        for name, verdicts in judges.items()
+    }
+    table = pd.concat(curves, names=["decider"]).reset_index("decider")
+    ax = plot(table, series="decider")
+    lines = [line.get_ydata() for line in ax.lines if len(line.get_xdata()) == 3]
+    expected = [curve["accuracy"].tolist() for curve in curves.values()]
+    assert [list(line) for line in lines] == [pytest.approx(values) for values in expected]
+    assert {*judges} <= {*names(ax)}
+
+
+def test_a_report_on_judges_has_a_row_for_each_of_them():
+    y, probability, judged = answers()
+    decisions = pd.DataFrame({"y_hat": (probability > 0.5).astype(int)})
+    decisions["abstained"] = np.abs(probability - 0.5) < 0.1
+    report = deferral_report(y, decisions, {"judge": judged, "people": y})
+    ax = plot(report)
+    assert row_labels(ax) == ["nobody", "judge", "people"]
+    assert dots(ax) == [report["accuracy"].tolist()]
 
 
 def test_selections_of_deferred_items_are_rows_or_points_of_a_plane():

@@ -98,8 +98,21 @@ def test_grades_as_a_jackknife_over_topics_with_scikit_learn(grades):
         t = whole / stats.sem(pseudo)
         assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(t), len(topics) - 1))
         assert row[["n_pairs", "n_clusters"]].tolist() == [537, 86]
+        # The power of the t-test at the minimum detectable effect.
+        shift, limit = row["mde"] / stats.sem(pseudo), stats.t.ppf(0.975, len(topics) - 1)
+        power = stats.nct.sf(limit, len(topics) - 1, shift)
+        power += stats.nct.cdf(-limit, len(topics) - 1, shift)
+        assert power == pytest.approx(0.8)
     spearman_r = stats.spearmanr(grades[SONNET], grades["NIST"]).statistic
     assert row["mean"] == pytest.approx(spearman_r)
+
+
+def test_the_table_is_drawn_and_written_as_sentences(grades):
+    table = compare_judges(grades, judge=[GPT4O, SONNET], label="NIST", clusters="question_id")
+    axes = ragnb.plot(table)
+    assert len(np.ravel(axes)) >= 1
+    texts = str(ragnb.sentences(table))
+    assert "quadratic kappa: Claude Sonnet 4.6 is 0.106 higher than GPT-4o" in texts
 
 
 def test_the_intervals_are_close_to_a_bootstrap_of_topics(grades):
