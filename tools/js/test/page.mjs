@@ -67,6 +67,10 @@ class Element extends Listeners {
     this.parent = null;
     this.direction = "ltr";
     this.isVisible = true;
+    this.scrollTop = 0;
+    if (["INPUT", "SELECT", "TEXTAREA"].includes(this.tagName)) {
+      this.value = "";
+    }
   }
 
   setAttribute(name, value) {
@@ -83,6 +87,9 @@ class Element extends Listeners {
       }
     }
     this.children.push(...children);
+    if (this.tagName === "SELECT" && this.value === "") {
+      this.value = this.children[0]?.attributes.value ?? "";
+    }
   }
 
   replaceChildren(...children) {
@@ -146,8 +153,41 @@ class Element extends Listeners {
     return this.isVisible;
   }
 
+  get hidden() {
+    return "hidden" in this.attributes;
+  }
+
+  set hidden(isHidden) {
+    if (isHidden) {
+      this.attributes.hidden = "";
+    } else {
+      delete this.attributes.hidden;
+    }
+  }
+
+  removeAttribute(name) {
+    delete this.attributes[name];
+  }
+
+  getAttribute(name) {
+    return this.attributes[name] ?? null;
+  }
+
   focus() {
     document.activeElement = this;
+  }
+
+  select() {
+    this.focus();
+  }
+
+  // An event goes from its target to the page, until somebody stops it. False if somebody has prevented what the browser does.
+  dispatchEvent(event) {
+    Object.assign(event, { target: this });
+    for (let element = this; element && !event.isStopped; element = element.parent) {
+      element.dispatch(event.type, event);
+    }
+    return !event.defaultPrevented;
   }
 
   scrollIntoView() {
@@ -159,6 +199,23 @@ class Element extends Listeners {
   }
 }
 
+/** A key that is pressed, as the widgets read it. */
+export class Key {
+  constructor(type, { key, ctrlKey = false, metaKey = false, altKey = false, shiftKey = false, repeat = false }) {
+    Object.assign(this, { type, key, ctrlKey, metaKey, altKey, shiftKey, repeat, isComposing: false, defaultPrevented: false });
+  }
+
+  preventDefault() {
+    this.defaultPrevented = true;
+  }
+
+  stopPropagation() {
+    this.isStopped = true;
+  }
+}
+
+globalThis.KeyboardEvent = Key;
+
 const page = new Listeners();
 globalThis.addEventListener = (...listener) => page.addEventListener(...listener);
 globalThis.removeEventListener = (...listener) => page.removeEventListener(...listener);
@@ -167,6 +224,12 @@ globalThis.document = Object.assign(new Listeners(), {
   activeElement: null,
   createElement: (name) => new Element(name),
 });
+
+/** Forget what listens to the page, and the focus. */
+export function openNewPage() {
+  page.listeners.clear();
+  document.activeElement = null;
+}
 
 /** Tell the page that something happens to it, such as "beforeunload". */
 export function happen(name, event = {}) {
