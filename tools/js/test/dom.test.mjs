@@ -1,13 +1,13 @@
 // Elements, and texts that are saved while somebody is still writing them.
 
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, mock, test } from "node:test";
+import { afterEach, beforeEach, test } from "node:test";
 
-import { happen } from "./page.mjs";
+import { clock, happen } from "./page.mjs";
 import { connect, node, typeInto, whenTyped } from "../src/dom.mjs";
 
-beforeEach(() => mock.timers.enable({ apis: ["setTimeout"] }));
-afterEach(() => mock.timers.reset());
+beforeEach(() => clock.hold());
+afterEach(() => clock.release());
 
 test("attributes that are absent are left out, and those that are true are empty", () => {
   const values = { class: "a b", title: "<i>", hidden: false, open: true, dir: null, id: undefined, tabindex: 0, value: "" };
@@ -40,13 +40,13 @@ function typing() {
 test("a text is sent once, when nobody has typed for 0.7 s", () => {
   const { type, sent } = typing();
   type("a");
-  mock.timers.tick(600);
+  clock.tick(600);
   type("ab");
-  mock.timers.tick(699);
+  clock.tick(699);
   assert.deepEqual(sent, []);
-  mock.timers.tick(1);
+  clock.tick(1);
   assert.deepEqual(sent, [["ab", 0]]);
-  mock.timers.tick(10_000);
+  clock.tick(10_000);
   assert.equal(sent.length, 1);
 });
 
@@ -64,7 +64,7 @@ test("a text belongs to the item for which it was typed, and is sent when the fi
     leave(field);
     assert.deepEqual(field.sent, [["👩 القاهرة", 0]], name);
     leave(field);
-    mock.timers.tick(10_000);
+    clock.tick(10_000);
     assert.equal(field.sent.length, 1, name);
   }
 });
@@ -72,7 +72,7 @@ test("a text belongs to the item for which it was typed, and is sent when the fi
 test("an empty text is sent as well, because it removes the one before", () => {
   const { type, sent } = typing();
   type("");
-  mock.timers.tick(700);
+  clock.tick(700);
   assert.deepEqual(sent, [["", 0]]);
 });
 

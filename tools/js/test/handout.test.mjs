@@ -16,6 +16,10 @@ const HANDOUT = {
   suggested_by: "",
 };
 
+// The address of a file is given up after a minute, for which no test waits.
+const realTimeout = globalThis.setTimeout;
+globalThis.setTimeout = (run, delay) => realTimeout(run, delay).unref();
+
 let root;
 let downloads;
 let openedPages = 0;
@@ -53,7 +57,7 @@ async function openPage(handout = HANDOUT) {
 
 const buttons = () => root.querySelectorAll("button");
 const press = (text) => buttons().find(({ textContent }) => textContent.startsWith(text)).click();
-const answered = () => new Promise((resolve) => setTimeout(resolve, 3));
+const answered = () => new Promise((resolve) => realTimeout(resolve, 3));
 
 function start(name) {
   root.querySelector("input").value = name;

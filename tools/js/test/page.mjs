@@ -225,6 +225,41 @@ globalThis.document = Object.assign(new Listeners(), {
   createElement: (name) => new Element(name),
 });
 
+/** A clock that a test moves. The timers of node:test differ between versions of Node. */
+class Clock {
+  hold() {
+    this.now = 0;
+    this.lastId = 0;
+    this.timers = [];
+    this.real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
+    globalThis.setTimeout = (run, delay = 0) => {
+      this.lastId += 1;
+      this.timers.push({ id: this.lastId, at: this.now + delay, run });
+      return this.lastId;
+    };
+    globalThis.clearTimeout = (id) => {
+      this.timers = this.timers.filter((timer) => timer.id !== id);
+    };
+  }
+
+  tick(milliseconds) {
+    const end = this.now + milliseconds;
+    const nextDue = () => this.timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at || a.id - b.id)[0];
+    for (let due = nextDue(); due; due = nextDue()) {
+      clearTimeout(due.id);
+      this.now = due.at;
+      due.run();
+    }
+    this.now = end;
+  }
+
+  release() {
+    Object.assign(globalThis, this.real);
+  }
+}
+
+export const clock = new Clock();
+
 /** Forget what listens to the page, and the focus. */
 export function openNewPage() {
   page.listeners.clear();

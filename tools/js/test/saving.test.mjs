@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
 
-import { happen } from "./page.mjs";
+import { clock, happen } from "./page.mjs";
 import { node } from "../src/dom.mjs";
 import { Saving } from "../src/saving.mjs";
 
@@ -38,7 +38,7 @@ let dismissals;
 
 beforeEach(() => {
   now = 0;
-  mock.timers.enable({ apis: ["setTimeout"] });
+  clock.hold();
   mock.method(performance, "now", () => now);
   kernel = new Kernel();
   dismissals = 0;
@@ -47,13 +47,13 @@ beforeEach(() => {
 
 afterEach(() => {
   saving.close();
-  mock.timers.reset();
+  clock.release();
   mock.restoreAll();
 });
 
 function wait(milliseconds) {
   now += milliseconds;
-  mock.timers.tick(milliseconds);
+  clock.tick(milliseconds);
 }
 
 // The answer of the kernel to the act that it received at a place.
