@@ -2,6 +2,7 @@
 #   make figures    runs every notebook and regenerates figures/
 #   make test       lint, types, tests, doctests, notebooks and browser tests
 #   make quick      the tests that a change touches, in less than a minute
+#   make nightly    slow tests, tests in random order, mutants, oldest and newest dependencies
 #   make lab        opens JupyterLab; LAB_ARGS="--no-browser --port=8889" passes arguments to it
 #   make site       builds the documentation and the notebooks as web pages in build/site
 #   make js         builds, lints, type-checks and tests the JavaScript
@@ -26,7 +27,7 @@ PROCESSES := $(shell $(PYTHON) -c "import os; print(min(8, 1 + os.cpu_count()))"
 ALL_CORES := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with=tests/notebooks/sanitize.cfg
 
-.PHONY: figures test quick lab site js format lock dist release bench
+.PHONY: figures test quick nightly lab site js format lock dist release bench
 .DELETE_ON_ERROR:
 
 figures: .venv/ready
@@ -42,6 +43,10 @@ test: .venv/model
 BASE ?= HEAD
 quick: .venv/ready
 	$(FIXED) $(PY) -m tools.quick $(BASE)
+
+# What takes hours: slow tests, random order, new random cases, mutants, and the oldest and newest dependencies.
+nightly: .venv/model .venv/gemma .venv/scale
+	$(FIXED) $(PY) -m tools.nightly
 
 # Lab shows the committed outputs with their styles only if the notebooks are trusted. Root needs a further argument.
 LAB_ARGS ?=
