@@ -10,7 +10,7 @@ from pathlib import Path
 import krippendorff
 import pandas as pd
 import pytest
-from support.by_hand import contains
+from support.by_hand import contains, tango
 
 import ragnb
 from ragnb.datasets import load_responses, load_study, one_row_per_part, studies, study_files
@@ -347,6 +347,25 @@ def test_the_verdicts_of_evouna_differ_in_kind_between_systems(data_folder):
     note = load_study("evouna-nq").attrs["source"]["note"]
     assert "GPT-4 both contain it (1,566 questions), only ChatGPT is called incorrect 50" in note
     assert "65 of ChatGPT and 45 of New Bing" in note
+
+
+def test_the_hundred_questions_with_and_without_the_doubtful_answer():
+    docs = Path(__file__).parents[2] / "docs"
+    answers = load_responses(docs / "answers.csv")
+    verdict = answers["verdict"].astype(int)
+    pairs = zip(answers["response"], answers["references"], strict=True)
+    contained = [contains(response, references) for response, references in pairs]
+    doubtful = answers[pd.Series(contained, answers.index) & (verdict == 0)]
+    assert doubtful["system"].tolist() == ["New Bing"]
+    wide = answers.assign(verdict=verdict).pivot(
+        index="example_id", columns="system", values="verdict"
+    )
+    page = (docs / "data.md").read_text("utf-8")
+    for rows in (wide, wide.drop(doubtful["example_id"])):
+        b = (rows["New Bing"] > rows["FiD"]).sum()
+        c = (rows["FiD"] > rows["New Bing"]).sum()
+        low, high = tango(b, c, len(rows))
+        assert f"{(b - c) / len(rows):.2f} [{low:.2f}, {high:.2f}]" in page
 
 
 def test_load_responses_takes_the_name_of_a_study(tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, f1_score, roc_auc_score
 from sklearn.model_selection import GroupShuffleSplit
 from statsmodels.stats.anova import anova_lm
-from support.by_hand import contains, overlap
+from support.by_hand import contains, overlap, wilson
 from support.printed import follow, printed
 
 import ragnb
@@ -120,6 +120,11 @@ def test_the_ten_lines_of_the_documentation(features, label):
     follow("15", "ten-eval", "'f1'", [f1_score(split.test.y, y_hat)])
     counts = re.findall(r"\d+", printed("15", "ten-eval").partition("array")[2])
     assert [int(count) for count in counts] == table.ravel().tolist()
+
+
+def test_the_numbers_of_the_documentation():
+    for name, k, n in (("precision", 152, 162), ("recall", 152, 183), ("abstained", 37, 235)):
+        follow("15", "ten-published", f"{name} ", [k, n, k / n, *wilson(k, n)])
 
 
 @pytest.mark.parametrize("oversample", [True, False])
