@@ -97,6 +97,7 @@
       this.rowHeight = rowHeight;
       this.rowAt = rowAt;
       this.count = 0;
+      this.current = 0;
       this.ondrawn = void 0;
       this.sheet = node("div", { class: "sheet", role: "presentation" });
       const onscroll = () => this.draw();
@@ -105,10 +106,17 @@
     get height() {
       return this.list.clientHeight || UNKNOWN_HEIGHT;
     }
-    // The visible rows, with spare rows on either side.
+    /**
+     * The visible rows, with spare rows on either side.
+     * @param {number} spare
+     */
     window(spare) {
       return windowOf(this.list.scrollTop, this.height, this.rowHeight, this.count, spare);
     }
+    /**
+     * @param {number} count
+     * @param {number} current the row with the focus
+     */
     draw(count = this.count, current = this.current) {
       this.count = count;
       this.current = current;
@@ -126,6 +134,7 @@
       this.list.setAttribute("aria-activedescendant", `${this.uid}-${current}`);
       this.ondrawn?.();
     }
+    /** @param {number} position */
     option(position) {
       const [rowAttributes, ...children] = this.rowAt(position);
       const attributes = {
@@ -139,6 +148,7 @@
       option.style.top = `${position * this.rowHeight}px`;
       return option;
     }
+    /** @param {number} position */
     reveal(position) {
       this.list.scrollTop = revealed(position, this.list.scrollTop, this.height, this.rowHeight);
     }
@@ -2219,7 +2229,7 @@
   }
   var Codebook = class {
     /**
-     * @param {Array[]} definitions names and definitions of the first tags
+     * @param {[name: string, definition: string][]} definitions of the first tags
      */
     constructor(definitions = []) {
       this.tags = /* @__PURE__ */ new Map();
@@ -2245,7 +2255,10 @@
         this.tags.get(tag).definition = definition;
       }
     }
-    // If there is such a tag already, it only gets the definition that it lacks.
+    /**
+     * If there is such a tag already, it only gets the definition that it lacks.
+     * @param {string} id
+     */
     add(id, name = id, definition = "") {
       const tag = this.tags.get(this.present(id));
       if (tag) {
@@ -2254,6 +2267,10 @@
         this.tags.set(id, { id, name, definition, earlier: [] });
       }
     }
+    /**
+     * @param {string} id
+     * @param {string} into the id of another tag
+     */
     merge(id, into) {
       this.add(id);
       this.add(into);
@@ -2270,18 +2287,30 @@
       kept.definition ||= merged.definition;
     }
     // ---- names and ids -----------------------------------------------------------------------------------------------
-    // The id of the tag that this tag is now.
+    /**
+     * The id of the tag that this tag is now.
+     * @param {string} id
+     * @returns {string}
+     */
     present(id) {
       return this.merged.has(id) ? this.present(this.merged.get(id)) : id;
     }
-    // The present ids of some tags, each once and in the order of the codebook.
+    /**
+     * The present ids of some tags, each once and in the order of the codebook.
+     * @param {string[]} ids
+     * @returns {string[]}
+     */
     resolved(ids) {
       const present = new Set(ids.map((id) => this.present(id)));
       const known = [...this.tags.keys()].filter((id) => present.has(id));
       const lost = [...present].filter((id) => !this.tags.has(id));
       return [...known, ...lost];
     }
-    // The id of the tag that has a name, or had it earlier; null if there is none.
+    /**
+     * The id of the tag that has a name, or had it earlier; null if there is none.
+     * @param {string} name
+     * @returns {string | null}
+     */
     find(name) {
       const key = keyOf2(name);
       const tags = [...this.tags.values()];
@@ -2289,7 +2318,12 @@
       const tag = tags.find((candidate) => keyOf2(candidate.name) === key) ?? tags.find(isEarlierName);
       return tag ? tag.id : null;
     }
-    // A name for a new tag, or for another tag.
+    /**
+     * A name for a new tag, or for another tag.
+     * @param {string} text
+     * @param {string | null} id of the other tag
+     * @returns {string}
+     */
     newName(text, id = null) {
       const name = tagName(text);
       const other = this.find(name);
@@ -2819,17 +2853,24 @@
     }
   }
   function memory() {
-    return /* @__PURE__ */ Object.create({
+    const methods = {
+      /** @param {string} key */
       getItem(key) {
         return this[key];
       },
+      /**
+       * @param {string} key
+       * @param {string} value
+       */
       setItem(key, value) {
         this[key] = value;
       },
+      /** @param {string} key */
       removeItem(key) {
         delete this[key];
       }
-    });
+    };
+    return Object.create(methods);
   }
   function prefixOf(id, name) {
     return `ragnb ${id} ${encodeURIComponent(name)} `;
@@ -2839,8 +2880,11 @@
   }
   function annotatorsIn(storage, id) {
     const keys = Object.keys(storage).filter((key) => key.startsWith("ragnb ") && handoutOf(key) === id);
-    const names = keys.map(nameIn).filter(Boolean);
-    return [...new Set(names)].sort();
+    const names = keys.map(nameIn).filter((name) => name !== null && name !== "");
+    return [...new Set(
+      /** @type {string[]} */
+      names
+    )].sort();
   }
   function handoutOf(key) {
     const [, id] = key.split(" ");

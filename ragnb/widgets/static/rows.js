@@ -103,6 +103,7 @@ var VirtualList = class {
     this.rowHeight = rowHeight;
     this.rowAt = rowAt;
     this.count = 0;
+    this.current = 0;
     this.ondrawn = void 0;
     this.sheet = node("div", { class: "sheet", role: "presentation" });
     const onscroll = () => this.draw();
@@ -111,10 +112,17 @@ var VirtualList = class {
   get height() {
     return this.list.clientHeight || UNKNOWN_HEIGHT;
   }
-  // The visible rows, with spare rows on either side.
+  /**
+   * The visible rows, with spare rows on either side.
+   * @param {number} spare
+   */
   window(spare) {
     return windowOf(this.list.scrollTop, this.height, this.rowHeight, this.count, spare);
   }
+  /**
+   * @param {number} count
+   * @param {number} current the row with the focus
+   */
   draw(count = this.count, current = this.current) {
     this.count = count;
     this.current = current;
@@ -132,6 +140,7 @@ var VirtualList = class {
     this.list.setAttribute("aria-activedescendant", `${this.uid}-${current}`);
     this.ondrawn?.();
   }
+  /** @param {number} position */
   option(position) {
     const [rowAttributes, ...children] = this.rowAt(position);
     const attributes = {
@@ -145,6 +154,7 @@ var VirtualList = class {
     option.style.top = `${position * this.rowHeight}px`;
     return option;
   }
+  /** @param {number} position */
   reveal(position) {
     this.list.scrollTop = revealed(position, this.list.scrollTop, this.height, this.rowHeight);
   }

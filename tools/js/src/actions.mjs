@@ -2,6 +2,7 @@
 
 const NAMES = ["open", "agreed", "undo", "redo", "label", "note", "flag", "skip", "codebook"];
 // Change of the codebook, and the key that it needs besides the tag.
+/** @type {Record<string, string>} */
 const CHANGES_OF_CODEBOOK = { add: "name", rename: "name", define: "definition", merge: "into" };
 const TIME = /^\d{4}-\d\d-\d\dT/;
 
@@ -53,25 +54,39 @@ export function checked(action, { task, items }) {
     case "label":
     case "agreed":
       check(Array.isArray(set), "no list of labels");
-      check(set.every((entry) => isObject(entry) && allows(task, items[item].page, entry)), "a label that the task does not have");
+      check(set.every((/** @type {any} */ entry) => isObject(entry) && allows(task, items[item].page, entry)), "a label that the task does not have");
       break;
     default: // "open" has no content
   }
   return action;
 }
 
+/**
+ * @param {unknown} condition
+ * @param {string} problem
+ */
 function check(condition, problem) {
   if (!condition) {
     throw new Error(`an action has ${problem}`);
   }
 }
 
+/**
+ * @param {Record<string, any>} action
+ * @returns {boolean}
+ */
 function changesCodebook(action) {
   const { change, tag } = action;
   return isText(tag) && Object.hasOwn(CHANGES_OF_CODEBOOK, change) && isText(action[CHANGES_OF_CODEBOOK[change]]);
 }
 
-// Whether a value can be given to a place of an item.
+/**
+ * Whether a value can be given to a place of an item.
+ * @param {import("./types.js").Task} task
+ * @param {import("./types.js").Page} page
+ * @param {Record<string, any>} entry
+ * @returns {boolean}
+ */
 function allows(task, page, { field: name, sentence = null, value }) {
   const field = task.fields.find((candidate) => candidate.name === name);
   const hasPlace = page.places.some(([fieldName, key]) => fieldName === name && key === sentence);
@@ -94,6 +109,10 @@ function allows(task, page, { field: name, sentence = null, value }) {
   return Array.isArray(value) && value.every((key) => possibleKeys.has(key));
 }
 
+/**
+ * @param {import("./types.js").Field} field
+ * @returns {any[]}
+ */
 function optionValues({ options }) {
   return options.map(({ value }) => value);
 }

@@ -5,6 +5,10 @@ const POLYNOMIAL = 0xedb88320; // of CRC-32, with the lowest bit first
 // The remainder of each byte.
 const REMAINDERS = Uint32Array.from({ length: 256 }, (_, byte) => remainderOf(byte));
 
+/**
+ * @param {number} byte
+ * @returns {number}
+ */
 function remainderOf(byte) {
   let remainder = byte;
   for (let bit = 0; bit < 8; bit += 1) {

@@ -24,7 +24,11 @@ export function tagName(text) {
   return name;
 }
 
-// What two names have in common that differ only in letter case or white space.
+/**
+ * What two names have in common that differ only in letter case or white space.
+ * @param {string} name
+ * @returns {string}
+ */
 function keyOf(name) {
   return name.normalize("NFC").toLowerCase().trim().replace(/\s+/gu, " ");
 }
@@ -32,10 +36,12 @@ function keyOf(name) {
 /** Tags after some changes. A change that makes no sense, as two open pages can cause, has no effect. */
 export class Codebook {
   /**
-   * @param {Array[]} definitions names and definitions of the first tags
+   * @param {[name: string, definition: string][]} definitions of the first tags
    */
   constructor(definitions = []) {
-    this.tags = new Map(); // by id: {id, name, definition, earlier}
+    /** @type {Map<string, {id: string, name: string, definition: string, earlier: string[]}>} */
+    this.tags = new Map(); // by id
+    /** @type {Map<string, string>} */
     this.merged = new Map(); // the id of each tag that was merged, and that of the tag into which it was merged
     for (const [name, definition] of definitions) {
       this.add(name, name, definition);
@@ -61,7 +67,10 @@ export class Codebook {
     }
   }
 
-  // If there is such a tag already, it only gets the definition that it lacks.
+  /**
+   * If there is such a tag already, it only gets the definition that it lacks.
+   * @param {string} id
+   */
   add(id, name = id, definition = "") {
     const tag = this.tags.get(this.present(id));
     if (tag) {
@@ -71,6 +80,10 @@ export class Codebook {
     }
   }
 
+  /**
+   * @param {string} id
+   * @param {string} into the id of another tag
+   */
   merge(id, into) {
     this.add(id);
     this.add(into);
@@ -89,12 +102,20 @@ export class Codebook {
 
   // ---- names and ids -----------------------------------------------------------------------------------------------
 
-  // The id of the tag that this tag is now.
+  /**
+   * The id of the tag that this tag is now.
+   * @param {string} id
+   * @returns {string}
+   */
   present(id) {
     return this.merged.has(id) ? this.present(this.merged.get(id)) : id;
   }
 
-  // The present ids of some tags, each once and in the order of the codebook.
+  /**
+   * The present ids of some tags, each once and in the order of the codebook.
+   * @param {string[]} ids
+   * @returns {string[]}
+   */
   resolved(ids) {
     const present = new Set(ids.map((id) => this.present(id)));
     const known = [...this.tags.keys()].filter((id) => present.has(id));
@@ -102,16 +123,25 @@ export class Codebook {
     return [...known, ...lost];
   }
 
-  // The id of the tag that has a name, or had it earlier; null if there is none.
+  /**
+   * The id of the tag that has a name, or had it earlier; null if there is none.
+   * @param {string} name
+   * @returns {string | null}
+   */
   find(name) {
     const key = keyOf(name);
     const tags = [...this.tags.values()];
-    const isEarlierName = ({ id, earlier }) => [id, ...earlier].some((other) => keyOf(other) === key);
+    const isEarlierName = (/** @type {{id: string, earlier: string[]}} */ { id, earlier }) => [id, ...earlier].some((other) => keyOf(other) === key);
     const tag = tags.find((candidate) => keyOf(candidate.name) === key) ?? tags.find(isEarlierName);
     return tag ? tag.id : null;
   }
 
-  // A name for a new tag, or for another tag.
+  /**
+   * A name for a new tag, or for another tag.
+   * @param {string} text
+   * @param {string | null} id of the other tag
+   * @returns {string}
+   */
   newName(text, id = null) {
     const name = tagName(text);
     const other = this.find(name);

@@ -1,8 +1,16 @@
 // What an explorable shows at a position of its controls: one of the frames, or a frame that follows from counts of labels.
 
+/** @typedef {import("./types.js").Control} Control */
+/** @typedef {[sentence: string, text: string, value: number]} MeterPart */
+
+/**
+ * A part of the sentence with its value, or a table of such parts by the number of texts that have all of some labels.
+ * @typedef {MeterPart | {labels: string[], entries: Table[]}} Table
+ */
+
 /**
  * Find the frame of the present positions of the controls. The last control changes fastest.
- * @param {object[]} controls
+ * @param {Control[]} controls
  * @returns {number}
  */
 export function framePosition(controls) {
@@ -16,12 +24,13 @@ export function framePosition(controls) {
 /**
  * Make the frame of a scene that has too many states for a frame of each. Python computes the same sentence
  * (`Counts` in ragnb/explorables/scene.py).
- * @param {object} counts meters, each with a table by counts of labels, and the sentence on their average
- * @param {object[]} controls buttons with a label and the key of the text that they mark
- * @returns {object} a frame
+ * @param {{meters: {name: string, table: Table}[], average: string}} counts meters, each with a table by counts of labels, and the sentence on their average
+ * @param {Control[]} controls buttons with a label and the key of the text that they mark
+ * @returns {{sentence: string, lines: string[], meters: [string, string][]}} a frame
  */
 export function countedFrame({ meters, average }, controls) {
   const sentences = [];
+  /** @type {[string, string][]} */
   const values = [];
   let total = 0;
   for (const { name, table } of meters) {
@@ -35,12 +44,20 @@ export function countedFrame({ meters, average }, controls) {
   return { sentence: sentences.join(" "), lines: [], meters: values };
 }
 
-// Three decimals; a half is rounded up, as in Python.
+/**
+ * Three decimals; a half is rounded up, as in Python.
+ * @param {number} value
+ * @returns {string}
+ */
 function rounded(value) {
   return (Math.floor(value * 1000 + 0.5) / 1000).toFixed(3);
 }
 
-// An entry of a table is a part of the sentence with its value, or another table.
+/**
+ * @param {Table} table
+ * @param {Control[]} controls
+ * @returns {MeterPart}
+ */
 function partOf(table, controls) {
   let entry = table;
   while (!Array.isArray(entry)) {
@@ -49,12 +66,21 @@ function partOf(table, controls) {
   return entry;
 }
 
-// How many texts have all of some labels.
+/**
+ * How many texts have all of some labels.
+ * @param {string[]} labels
+ * @param {Control[]} controls
+ * @returns {number}
+ */
 function countOf(labels, controls) {
   const [keys, ...otherKeys] = labels.map((label) => keysWith(label, controls));
   return keys.filter((key) => otherKeys.every((others) => others.includes(key))).length;
 }
 
+/**
+ * @param {string} label
+ * @param {Control[]} controls
+ */
 function keysWith(label, controls) {
   const marked = controls.filter((control) => control.label === label && control.at > 0);
   return marked.map(({ key }) => key);

@@ -39,13 +39,22 @@ function lineOf({ item, of, ...content }, number, numbers, items) {
 
 const SEAL = /,\s*"checksum":\s*"([0-9a-f]{8})"\s*\}\s*$/;
 
-// A line with its checksum as its last key.
+/**
+ * A line with its checksum as its last key.
+ * @param {string} content
+ * @returns {string}
+ */
 function sealed(content) {
   const withoutBrace = content.slice(0, -1);
   return `${withoutBrace},"checksum":"${checksum(content)}"}`;
 }
 
-// The object of a line whose checksum is right, if it has one.
+/**
+ * The object of a line whose checksum is right, if it has one.
+ * @param {string} line
+ * @param {number} lineNumber
+ * @returns {Record<string, any>}
+ */
 function unsealed(line, lineNumber) {
   const seal = line.match(SEAL);
   const content = seal ? `${line.slice(0, seal.index)}}` : line;
@@ -78,6 +87,10 @@ export function read(text, handout) {
   return { annotator: header.annotator, actions };
 }
 
+/**
+ * @param {Record<string, any> | undefined} header
+ * @param {import("./types.js").Handout} handout
+ */
 function checkHeader(header, handout) {
   if (header?.handout !== handout.header.handout) {
     throw new Error("it does not belong to this page");
@@ -88,12 +101,22 @@ function checkHeader(header, handout) {
   }
 }
 
-// The key of an action in the storage. Actions of Python, which may have gone on with the file, have none.
+/**
+ * The key of an action in the storage. Actions of Python, which may have gone on with the file, have none.
+ * @param {Record<string, any>} record
+ * @returns {string}
+ */
 function keyOf({ n, time, key }) {
   return key ?? `${time} ${String(n).padStart(6, "0")} ragnb`;
 }
 
-// The action of a line: with the number of its item in the page, and the key of the action that it undoes.
+/**
+ * The action of a line: with the number of its item in the page, and the key of the action that it undoes.
+ * @param {Record<string, any>} record
+ * @param {Map<string, number>} numbers of the items by their ids
+ * @param {Map<number, string>} keys of the actions by their numbers
+ * @returns {Record<string, any>}
+ */
 function actionOf(record, numbers, keys) {
   const { n, key, item, of, id, fingerprint, sentences, ...content } = record;
   if (!numbers.has(item)) {
@@ -102,6 +125,7 @@ function actionOf(record, numbers, keys) {
   if (!Number.isInteger(n) || !(key === undefined || isText(key))) {
     throw new Error("an action has no number");
   }
+  /** @type {Record<string, any>} */
   const action = { ...content, item: numbers.get(item) };
   if (of !== undefined) {
     action.of = keys.get(of);

@@ -62,6 +62,7 @@ export class VirtualList {
     this.rowHeight = rowHeight;
     this.rowAt = rowAt;
     this.count = 0;
+    this.current = 0;
     /** @type {(function(): void) | undefined} called after the rows were drawn */
     this.ondrawn = undefined;
     this.sheet = node("div", { class: "sheet", role: "presentation" });
@@ -73,11 +74,18 @@ export class VirtualList {
     return this.list.clientHeight || UNKNOWN_HEIGHT;
   }
 
-  // The visible rows, with spare rows on either side.
+  /**
+   * The visible rows, with spare rows on either side.
+   * @param {number} spare
+   */
   window(spare) {
     return windowOf(this.list.scrollTop, this.height, this.rowHeight, this.count, spare);
   }
 
+  /**
+   * @param {number} count
+   * @param {number} current the row with the focus
+   */
   draw(count = this.count, current = this.current) {
     this.count = count;
     this.current = current;
@@ -97,6 +105,7 @@ export class VirtualList {
     this.ondrawn?.();
   }
 
+  /** @param {number} position */
   option(position) {
     const [rowAttributes, ...children] = this.rowAt(position);
     const attributes = {
@@ -111,6 +120,7 @@ export class VirtualList {
     return option;
   }
 
+  /** @param {number} position */
   reveal(position) {
     this.list.scrollTop = revealed(position, this.list.scrollTop, this.height, this.rowHeight);
   }

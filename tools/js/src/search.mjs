@@ -30,6 +30,7 @@ export function matchingTexts(texts, query) {
   if (!words.length) {
     return [];
   }
+  /** @type {number[]} */
   const numbers = [];
   texts.forEach((text, number) => {
     const foldedText = folded(text);
@@ -62,7 +63,15 @@ export function hits(text, words) {
 
 const ASCII = /^\p{ASCII}*$/u;
 
-// A folded text, and a function that finds the place in the text of a part of the folded text.
+/**
+ * A folded text, and a function that finds the place in the text of a part of the folded text.
+ * @typedef {{foldedText: string, placeOf: function(number, number): number[]}} Folded
+ */
+
+/**
+ * @param {string} text
+ * @returns {Folded}
+ */
 function foldedWithPlaces(text) {
   const foldedText = folded(text);
   if (keepsPlaces(text, foldedText)) {
@@ -71,8 +80,13 @@ function foldedWithPlaces(text) {
   return foldedByLetters(text);
 }
 
-// Whether each letter of a folded text is at its place in the text. A letter that becomes two ("ﬁ") and two that become one
-// ("e" and an accent) may leave the length of the whole text as it was, so each letter is compared, too.
+/**
+ * Whether each letter of a folded text is at its place in the text. A letter that becomes two ("ﬁ") and two that become one
+ * ("e" and an accent) may leave the length of the whole text as it was, so each letter is compared, too.
+ * @param {string} text
+ * @param {string} foldedText
+ * @returns {boolean}
+ */
 function keepsPlaces(text, foldedText) {
   if (foldedText.length !== text.length) {
     return false;
@@ -83,10 +97,16 @@ function keepsPlaces(text, foldedText) {
 // A letter with its accents, or a Korean syllable in its parts. Folding makes other letters of such a group, but of no others.
 const LETTERS = /[\u1100-\u115f][\u1160-\u11a7]*[\u11a8-\u11ff]*|\P{M}\p{M}*|\p{M}+/gu;
 
-// Folds letter after letter. What is found begins and ends with whole letters of the text.
+/**
+ * Fold letter after letter. What is found begins and ends with whole letters of the text.
+ * @param {string} text
+ * @returns {Folded}
+ */
 function foldedByLetters(text) {
   const foldedLetters = [];
+  /** @type {number[]} */
   const starts = []; // place in the text of the letter from which each unit of the folded text comes
+  /** @type {number[]} */
   const ends = [];
   for (const match of text.matchAll(LETTERS)) {
     const [letter] = match;

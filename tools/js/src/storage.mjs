@@ -4,7 +4,7 @@
 /**
  * Return the browser's storage, or what replaces it as long as the page is open. A storage that is full can still be read.
  * @param {string} id of the hand-out
- * @returns {object} `storage`, and `isLasting`: whether it is still there after the page was closed
+ * @returns {{storage: Storage, isLasting: boolean}} `isLasting`: whether it is still there after the page was closed
  */
 export function storageOf(id) {
   try {
@@ -24,17 +24,25 @@ export function storageOf(id) {
 
 // A storage whose keys are its own properties, as those of the browser's storage are.
 function memory() {
-  return Object.create({
+  /** @type {Record<string, any>} */
+  const methods = {
+    /** @param {string} key */
     getItem(key) {
       return this[key];
     },
+    /**
+     * @param {string} key
+     * @param {string} value
+     */
     setItem(key, value) {
       this[key] = value;
     },
+    /** @param {string} key */
     removeItem(key) {
       delete this[key];
     },
-  });
+  };
+  return Object.create(methods);
 }
 
 /**
@@ -65,16 +73,24 @@ export function markOf(id, name) {
  */
 export function annotatorsIn(storage, id) {
   const keys = Object.keys(storage).filter((key) => key.startsWith("ragnb ") && handoutOf(key) === id);
-  const names = keys.map(nameIn).filter(Boolean);
-  return [...new Set(names)].sort();
+  const names = keys.map(nameIn).filter((name) => name !== null && name !== "");
+  return [...new Set(/** @type {string[]} */ (names))].sort();
 }
 
+/**
+ * @param {string} key
+ * @returns {string}
+ */
 function handoutOf(key) {
   const [, id] = key.split(" ");
   return id;
 }
 
-// Another page may have written a name that is none: then null.
+/**
+ * Another page may have written a name that is none: then null.
+ * @param {string} key
+ * @returns {string | null}
+ */
 function nameIn(key) {
   const [, , name] = key.split(" ");
   try {
