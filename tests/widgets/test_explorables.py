@@ -14,6 +14,7 @@ from sys import executable
 import numpy as np
 import pandas as pd
 import pytest
+from support.by_hand import wilson
 
 import ragnb
 from ragnb.conformal import conformal_rank
@@ -283,7 +284,9 @@ def test_noise_shows_the_recorded_reply_at_each_rate():
     means = ragnb.score(responses, "rgb.accuracy").groupby("noise_rate").value.mean()
     for rate, mean in means.items():
         frame = frame_of("noise", responses, noise=rate, question=3)
-        assert f"{mean:.3f} of the replies are correct" in frame.sentence
+        low, high = wilson(round(mean * 68), 68)
+        interval = f"(95 % Wilson interval {low:.2f} to {high:.2f})"
+        assert f"{mean:.3f} of the replies are correct {interval}" in frame.sentence
         (_, question), *passages, (_, reply) = frame.lines
         (asked,) = responses[
             responses["question"].eq(question) & responses["noise_rate"].eq(rate)

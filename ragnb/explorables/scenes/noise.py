@@ -10,6 +10,7 @@ from ragnb.experiments.recorded import recorded_responses
 from ragnb.explorables.chart import Chart
 from ragnb.explorables.scene import Control, Frame, Scene, explorable
 from ragnb.scoring.scores import score
+from ragnb.stats.intervals import rate_interval
 from ragnb.widgets.pages import sign
 
 MAX_QUESTIONS = 6
@@ -23,7 +24,7 @@ def recorded_noise() -> tuple[Any]:
 @explorable(
     "noise",
     question="What does a model reply when fewer passages contain the answer?",
-    alt="Accuracy against the noise rate, with the chosen rate marked.",
+    alt="Accuracy against the noise rate, with the chosen rate and its interval marked.",
     data="recorded RGB responses of a system",
     changes="passages and reply at each noise rate",
     sample=recorded_noise,
@@ -44,6 +45,7 @@ def noise(responses: Any) -> Scene:
     questions = [*changing, *unchanging][:MAX_QUESTIONS]
     rows = {(row["example_id"], row["noise_rate"]): row for row in responses.to_dict("records")}
     accuracy = correct.mean()
+    intervals = {rate: rate_interval(values.sum(), len(values)) for rate, values in correct.items()}
     rates = accuracy.index.astype(float).tolist()
 
     def frame(rate: float, number: int) -> Frame:
@@ -62,16 +64,19 @@ def noise(responses: Any) -> Scene:
         reply = row["response"] or "no reply"
         lines.append(("reply", f"{sign(is_correct)} {reply}"))
 
+        interval = intervals[rate]
         sentence = (
             f"At noise rate {rate:g}, {kinds.count('positive')} of {len(kinds)} passages contain the "
             f"answer, and the recorded reply is {outcome}. Over all {len(correct)} questions, "
-            f"{accuracy[rate]:.3f} of the replies are correct."
+            f"{accuracy[rate]:.3f} of the replies are correct (95 % Wilson interval {interval.low:.2f} to "
+            f"{interval.high:.2f})."
         )
         curve = ("result", accuracy.index, accuracy)
         present_rate = ("dot", [rate], [accuracy[rate]])
+        limits = ("here", [rate, rate], [interval.low, interval.high])
         x_axis = (rates[0], rates[-1], "noise rate")
         y_axis = (0, 1, "accuracy")
-        return Frame(sentence, Chart(x_axis, y_axis, [curve, present_rate]), lines=lines)
+        return Frame(sentence, Chart(x_axis, y_axis, [curve, limits, present_rate]), lines=lines)
 
     controls = [
         Control("noise rate", rates, rates[0]),

@@ -60,7 +60,7 @@ def test_published_shares_and_losses():
         assert [float(row["noise_rate"]) for row in of_system] == [0, 0.2, 0.4, 0.6, 0.8]
         lost.append(shares[0] - shares[-1])
         assert f"{system} " + " ".join(f"{x:.3f}" for x in [*shares, lost[-1]]) in table
-    title = f"Accuracy falls by {100 * min(lost):.0f} to {100 * max(lost):.0f} points"
+    title = f"Accuracy falls by {min(lost):.2f} to {max(lost):.2f}"
     assert title in Path(
         PACKAGED_DATA.parents[2] / "figures" / "02_noise_robustness.svg"
     ).read_text("utf-8")
