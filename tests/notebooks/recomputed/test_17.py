@@ -87,9 +87,9 @@ def test_answers_that_contain_the_reference_and_were_called_incorrect(answers):
     first = (both["ChatGPT"] < both["GPT-4"]).sum()
     second = (both["GPT-4"] < both["ChatGPT"]).sum()
     assert f"{len(both)} questions" in printed("17", "same")
-    follow("17", "same", "only ChatGPT called incorrect: ", [first])
-    follow("17", "same", "only GPT-4: ", [second])
-    assert f"mid-p {mid_p(first, second):.2g}" in printed("17", "same")
+    follow("17", "same-counts", "only ChatGPT called incorrect: ", [first])
+    follow("17", "same-counts", "only GPT-4: ", [second])
+    assert f"mid-p {mid_p(first, second):.2g}" in printed("17", "same-counts")
 
 
 def differences(rows):
