@@ -1,13 +1,15 @@
 """The paper that notebook 23 writes: it compiles in the style of the ACL, and nothing sticks out."""
 
+import json
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+
+from tools.paper_page import PAGE, checksums, compile_paper, draw_page
 
 FIGURES = Path(__file__).parents[2] / "figures"
 COLUMN = 7.7 / 2.54 * 72.27
@@ -20,23 +22,21 @@ def compiled(tmp_path_factory, data_folder):
     if not shutil.which("pdflatex"):
         pytest.skip("pdflatex is not installed")
     folder = tmp_path_factory.mktemp("paper")
-    style = [data_folder / "acl" / name for name in ("acl.sty", "acl_natbib.bst")]
-    for path in [*FIGURES.glob("23_*"), *style]:
-        shutil.copy(path, folder)
-    paper = (folder / "23_main.tex").read_text(encoding="utf-8")
-    width = r"\pdfobjcompresslevel=0 \begin{document}\typeout{column=\the\columnwidth}"
-    (folder / "23_main.tex").write_text(paper.replace(r"\begin{document}", width), encoding="utf-8")
-    latex = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "23_main"]
-    for command in (latex, ["bibtex", "23_main"], latex, latex):
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, errors="replace", check=False
-        )
-        assert done.returncode == 0, done.stdout[-2000:]
+    width = r"\pdfobjcompresslevel=0 "
+    compile_paper(
+        folder, data_folder / "acl", width + r"\AtBeginDocument{\typeout{column=\the\columnwidth}}"
+    )
     return folder
 
 
 def text_of(name):
     return (FIGURES / f"23_{name}.tex").read_text(encoding="utf-8")
+
+
+def test_the_committed_page_was_made_of_the_committed_parts():
+    """If it was not, run python -m tools.paper_page, which needs LaTeX; this test does not."""
+    made_of = json.loads(PAGE.with_suffix(".json").read_text(encoding="utf-8"))["made_of"]
+    assert made_of == checksums()
 
 
 def test_the_paper_is_made_of_the_pieces_of_the_run():
@@ -45,6 +45,30 @@ def test_the_paper_is_made_of_the_pieces_of_the_run():
         assert rf"\input{{{name}}}" in paper
     assert r"\includegraphics{23_column}" in paper  # as it is: no width=, no scale=
     assert (FIGURES / "23_references.bib").is_file()
+
+
+def test_the_figure_has_the_width_of_a_column_and_its_text_is_large_enough():
+    """From the SVG, whose unit is the point of PostScript."""
+    svg = (FIGURES / "23_column.svg").read_text(encoding="utf-8")
+    width = float(re.search(r'width="([\d.]+)pt"', svg)[1])
+    assert width == pytest.approx(7.7 / 2.54 * 72, abs=0.1)
+
+
+def test_the_tables_for_word_and_markdown_have_the_same_cells_as_that_for_latex():
+    rows = {}
+    for name, pattern in (
+        ("23_table.md", r"^\| (?!System|:)(.+) \|$"),
+        ("23_table.tex", r"^(\S.*& .*) \\\\$"),
+    ):
+        text = (FIGURES / name).read_text(encoding="utf-8")
+        lines = re.findall(pattern, text, flags=re.MULTILINE)
+        rows[name] = [re.findall(r"0\.\d\d", line) for line in lines if "0." in line]
+    html = (FIGURES / "23_table.html").read_text(encoding="utf-8")
+    cells = re.findall(r"<tr>(.+?)</tr>", html, flags=re.DOTALL)
+    rows["23_table.html"] = [re.findall(r"0\.\d\d", line) for line in cells if "0." in line]
+    first, *others = rows.values()
+    assert len(first) == 5
+    assert all(found == first for found in others)
 
 
 def test_captions_are_below_and_no_checksum_is_printed():
@@ -78,16 +102,12 @@ def test_every_font_is_embedded_and_none_is_of_type_3(compiled):
 
 @pytest.mark.data
 def test_the_committed_page_is_that_of_the_paper(compiled):
-    """If it is out of date, replace figures/23_page.png by the page that the message names."""
     if not shutil.which("pdftoppm"):
         pytest.skip("pdftoppm is not installed")
-    page = ["pdftoppm", "-r", "80", "-gray", "-png", "-singlefile", "23_main.pdf", "page"]
-    subprocess.run(page, cwd=compiled, check=True)
     now, committed = (
-        np.asarray(Image.open(path).convert("L"), float)
-        for path in (compiled / "page.png", FIGURES / "23_page.png")
+        np.asarray(Image.open(path).convert("L"), float) for path in (draw_page(compiled), PAGE)
     )
     assert now.shape == committed.shape
     rows, columns = (side // 8 * 8 for side in now.shape)
     blocks = (now - committed)[:rows, :columns].reshape(rows // 8, 8, columns // 8, 8)
-    assert np.abs(blocks.mean(axis=(1, 3))).max() < 25, compiled / "page.png"
+    assert np.abs(blocks.mean(axis=(1, 3))).max() < 25, "run python -m tools.paper_page"
