@@ -39,7 +39,7 @@ def pytest_runtest_makereport(item, call):
     report = yield
     if report.skipped and isinstance(report.longrepr, tuple) and os.environ.get("RAGNB_CI"):
         reason = report.longrepr[2].removeprefix("Skipped: ")
-        if reason.startswith(("NO BROWSER", "NO NODE", "NO ESBUILD")):
+        if reason.startswith(("NO BROWSER", "NO NODE")):
             report.outcome = "failed"
             report.longrepr = f"RAGNB_CI is set, and a part of the machine is missing. {reason}"
     return report
