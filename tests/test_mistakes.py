@@ -247,7 +247,15 @@ def test_an_argument_that_is_missing_is_named_with_its_choices():
 
 # Classes that ragnb creates for its users: results, reports, and records that it reads.
 CREATED_BY_RAGNB = {
-    *("EquivalenceResult", "FiellerSet", "Interval", "LabelPlan", "PairedTable", "PpiInterval"),
+    *(
+        "Clustering",
+        "EquivalenceResult",
+        "FiellerSet",
+        "Interval",
+        "LabelPlan",
+        "PairedTable",
+        "PpiInterval",
+    ),
     *("RatioComparison", "SignificanceResult", "TraceScores", "TraceLabels"),
     *("DefinitionComparison", "JudgeReport", "MultilingualReport", "Provenance", "Ranking"),
     *(

@@ -1,6 +1,6 @@
 """Parts of responses, such as claims and nuggets, one row per part."""
 
-# Tested in tests/datasets/test_formats_of_tools.py.
+# Tested in tests/datasets/test_packaged_studies.py.
 
 from collections.abc import Iterator
 

@@ -1,6 +1,6 @@
 """What a gain costs: mean gain against mean cost, and the net benefit along the price of a unit of cost."""
 
-# Tested in tests/figures/test_choose.py.
+# Tested in tests/figures/test_names.py.
 
 from collections.abc import Mapping
 from typing import Any

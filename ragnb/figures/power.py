@@ -1,6 +1,6 @@
 """The minimum detectable effect against the number of questions, before a study."""
 
-# Tested in tests/figures/test_choose.py.
+# Tested in tests/figures/test_names.py.
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,6 +1,6 @@
 """Where the numbers of a notebook come from: data, models, definitions and versions."""
 
-# Tested in tests/reports/test_methods.py.
+# Tested in tests/reports/test_findings.py.
 
 from collections.abc import Mapping, Sequence
 from typing import Any

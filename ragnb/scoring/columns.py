@@ -1,6 +1,6 @@
 """Helper functions for the columns of data frames of scores."""
 
-# Tested in tests/scoring/test_scores.py.
+# Tested in tests/test_display.py.
 
 import numpy as np
 import pandas as pd

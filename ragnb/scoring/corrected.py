@@ -1,6 +1,6 @@
 """Differences between systems, corrected by the labels of people (prediction-powered inference)."""
 
-# Tested in tests/scoring/test_comparisons.py.
+# Tested in tests/annotation/test_sampling.py.
 
 from collections.abc import Sequence
 from typing import Any
