@@ -52,7 +52,7 @@ def test_the_table_of_llama_2_13b(english):
     for kind, counts in (("answerable", good), ("unanswerable", bad)):
         for name, count in counts.items():
             assert f"{kind}_{name} {count} {count} " in printed("03", "c11") + " "
-    shown = printed("03", "c09")
+    shown = printed("03", "c09-rates")
     assert f"hallucination rate: {rate(bad['answered'], bad.sum())}" in shown
     assert f"over-refusal: {rate(good['refused'], good.sum())}" in shown
     assert f"invalid: {rate(table['invalid'].sum(), len(rows))}" in shown
