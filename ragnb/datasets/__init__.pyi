@@ -29,6 +29,7 @@ def export_responses(
 ) -> Path: ...
 def load_study(
     name: Literal[
+        "quickstart",
         "evouna-nq",
         "nomiracl",
         "mtrag",
