@@ -1,6 +1,7 @@
 """Run all benchmarks and write RESULTS.md: ``python -m benchmarks``, or some: ``... stats runner``."""
 
 import importlib
+import json
 import os
 import platform
 import sys
@@ -14,6 +15,8 @@ PACKAGES = (
     "pyspark"
 )
 PAGE = Path(__file__).parent / "RESULTS.md"
+# The rows of the last run, in which `python -m benchmarks stats` replaces those of one script.
+ROWS = Path(__file__).parents[1] / "build" / "benchmarks.json"
 
 EARLIER = """\
 ## Earlier measurements
@@ -151,11 +154,16 @@ def _page(machine: str, rows: list[dict]) -> str:
 
 
 def main(names: list[str]) -> None:
-    """Run some of the scripts, or all of them and write the page."""
-    machine = "" if names else _machine()
-    modules = [importlib.import_module(f"benchmarks.{name}") for name in names or SCRIPTS]
-    rows = [row for module in modules for row in module.rows()]
-    if not names:
+    """Run some of the scripts, or all of them, and write the page with the newest rows of each."""
+    earlier = json.loads(ROWS.read_text("utf-8")) if ROWS.is_file() and names else {}
+    machine = earlier.get("machine") or _machine()
+    measured = earlier.get("rows", {})
+    for name in names or SCRIPTS:
+        measured[name] = importlib.import_module(f"benchmarks.{name}").rows()
+        ROWS.parent.mkdir(exist_ok=True)
+        ROWS.write_text(json.dumps({"machine": machine, "rows": measured}), "utf-8")
+    if set(measured) == set(SCRIPTS):
+        rows = [row for name in SCRIPTS for row in measured[name]]
         PAGE.write_text(_page(machine, rows), encoding="utf-8")
 
 
