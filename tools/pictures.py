@@ -23,6 +23,7 @@ from ragnb.experiments import recorded_responses
 from ragnb.explorables import EXPLORABLES
 
 FIGURES = Path(__file__).parents[1] / "figures"
+SHEETS = Path(__file__).parents[1] / "build" / "pictures"
 WIDE, NARROW, ZOOMED = (1000, 1), (400, 1), (500, 2)
 """Width of a window in CSS pixels, and device pixels per CSS pixel: 200 % zoom halves the former and doubles the latter."""
 HEIGHT = 1000
@@ -209,7 +210,9 @@ def sheet(browser, name, pictures, rows=ROWS):
     whole = Image.open(io.BytesIO(taken(page.locator("body")))).convert("RGB")
     page.close()
     for colours in (256, 128, 64, 32, 24, 16):
-        path = FIGURES / f"{name}.png"
+        # A sheet is for looking at, and no page shows it.
+        path = (SHEETS if name.startswith("sheet_") else FIGURES) / f"{name}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
         whole.quantize(colours, kmeans=2, dither=Image.Dither.NONE).save(path, optimize=True)
         if path.stat().st_size <= 200_000:
             break
