@@ -411,7 +411,7 @@ def test_a_panel_is_compared_with_other_people_and_fewer_judges(shown_with):
     wide = study.pivot(index="item", columns="annotator", values="grade")[chosen].astype(float)
     rows = f"ragnb.load_study('trec-rag-judges', 'labels').query({f'annotator in {chosen}'!r})"
     shown = shown_with("18", labels=rows, people="'Claude Opus 4.7'")
-    assert "2 judges graded all 537 pairs" in shown
+    assert "2 judges graded all 537 passages" in shown
     errors = wide[["Gemma 4 26B", "Qwen 3.6 Plus"]].sub(wide["Claude Opus 4.7"], axis=0)
     r = errors.corr().iloc[0, 1]
     assert f"errors {r:.2f}: 2 judges are worth {2 / (1 + r):.1f}" in shown

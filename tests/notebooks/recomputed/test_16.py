@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, precision_score, recall_score
+from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
 from support.by_hand import cluster_interval, contains, mid_p, overlap, wilson
 from support.printed import follow, printed
 
@@ -84,10 +84,9 @@ def test_open_answers_and_a_person_as_the_judicator(decided):
     line = f"{n} of {len(decided)} answers are left open ({decided['open'].mean():.1%})"
     assert line in printed("16", "model")
     helped = decided["guess"].where(~decided["open"], decided["y"])
-    for cell, label in (("alone", decided["guess"]), ("with-person", helped)):
-        follow("16", cell, "'precision'", [precision_score(decided["y"], label)])
-        follow("16", cell, "'recall'", [recall_score(decided["y"], label)])
-        follow("16", cell, "'accuracy'", [accuracy_score(decided["y"], label)])
+    scores = (precision_score, recall_score, f1_score, accuracy_score)
+    for row, label in (("ensemble alone", decided["guess"]), ("with a person", helped)):
+        follow("16", "with-person", f"{row} ", [score(decided["y"], label) for score in scores])
 
 
 def test_what_the_recorded_judge_corrects_and_spoils(decided, judged):

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
-from support.printed import printed
+from support.printed import follow, printed
 
 import ragnb
 
@@ -50,3 +50,22 @@ def test_what_the_panel_is_worth(grades):
     assert text in printed("18", "panel")
     distance = (np.median(grades[JUDGES], axis=1).round() - grades["NIST"]).abs().mean()
     assert f"panel {distance:.3f}" in printed("18", "median")
+
+
+def test_how_often_judges_repeat_themselves():
+    """Only passages with three grades count; two judges of Google have almost none."""
+    repeats = ragnb.load_study("trec-rag-judges", "repeats").dropna(subset="grade")
+    grades = repeats.groupby(["system", "example_id"])["grade"].agg(list)
+    thrice = grades[grades.map(len) == 3]
+    same = thrice.map(lambda given: len(set(given)) == 1).groupby("system")
+    for judge, kept in same:
+        follow("18", "repeats", f" {judge} ", [kept.mean(), len(kept)])
+    sizes = same.size()
+    assert (sizes == 50).sum() == 6
+    assert sizes[["DeepSeek V4 Pro", "Gemini 2.5 Pro", "Gemini 3.1 Pro Preview"]].max() < 20
+
+
+def test_each_judge_agrees_more_with_each_other_judge_than_with_people(grades):
+    for judge in JUDGES:
+        others = [kappa(grades[judge], grades[other]) for other in JUDGES if other != judge]
+        assert min(others) > kappa(grades[judge], grades["NIST"])
