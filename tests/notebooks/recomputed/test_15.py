@@ -278,6 +278,14 @@ def test_coverage_of_each_kind_in_three_calibrations(others, together):
     for kind in together.index:
         numbers = [table[kind] for table in (together, by_class, by_system)]
         follow("15", "kinds-table", f" {kind} ", numbers)
+    # What the text says: the gap of one system is about three standard errors, and that of the other less than two.
+    gaps = {}
+    for system, count in others["system"].value_counts().items():
+        error = np.sqrt(0.05 * 0.95 / count)
+        follow("15", "kinds-error", f" {system} ", [error])
+        gaps[system] = (0.95 - together[system]) / error
+    assert 2.5 < gaps["ChatGPT"] < 3.5
+    assert 1 < gaps["New Bing"] < 2
 
 
 def test_coverage_without_the_answers_that_contain_the_reference_and_are_called_incorrect(
