@@ -140,7 +140,8 @@ def shown(cell):
 
 
 def test_the_page_of_links_follows_from_one_variable(monkeypatch):
-    assert (ROOT / "docs" / "online.md").read_text("utf-8") == build.online_page()
+    page = (ROOT / "docs" / "online.md").read_text("utf-8")
+    assert page == build.online_page(), "run python docs/build.py"
     monkeypatch.setattr(build, "REPOSITORY", "https://github.com/someone/else")
     page = build.online_page()
     assert "OWNER" not in page

@@ -1,8 +1,9 @@
 """Run the tests that a change touches, the nearest first, in less than a minute: ``make quick``.
 
 A change is what differs from a commit: ``make quick BASE=main``. By default, this is the last commit, or the one
-before it if nothing has changed since. The tests of a changed module come first, then the rules of the project,
-and then the tests of modules that import it, directly or through others. No test begins after `SECONDS`.
+before it if nothing has changed since. Lists that name everything of a kind come first, then the tests of a changed
+module, the rules of the layers, and the tests of modules that import it, directly or through others. No test begins
+after `SECONDS`.
 """
 
 import ast
@@ -18,7 +19,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SECONDS = 40
-RULES = ["tests/test_architecture.py", "tests/test_english.py", "tests/test_places.py"]
+# Rules of the project that take seconds. They come first, because they name what is easily forgotten.
+LISTINGS = ["tests/test_listings.py", "tests/test_places.py", "tests/test_english.py"]
+RULES = ["tests/test_architecture.py"]
 # Folders whose tests start a browser, a model or kernels.
 SLOW_FOLDERS = ("tests/browser/", "tests/notebooks/")
 
@@ -86,7 +89,8 @@ def own_tests(path: str) -> list[str]:
         return [path] if Path(path).name.startswith("test_") else []
     if path.startswith("notebooks/"):
         number = Path(path).name[:2]
-        return ["tests/test_listings.py", f"tests/notebooks/recomputed/test_{number}.py"]
+        recomputed = f"tests/notebooks/recomputed/test_{number}.py"
+        return ["tests/notebooks/test_notebooks.py", "tests/test_first_minutes.py", recomputed]
     if path.startswith(("docs/", "README")):
         return ["tests/test_docs.py"]
     if path.startswith("tools/js/"):
@@ -96,8 +100,9 @@ def own_tests(path: str) -> list[str]:
     if parts[0] != "ragnb":
         return ["tests/test_environment.py"]
     if not path.endswith(".py"):
-        # Data, templates and styles are read by the modules of their folder.
-        modules = (ROOT / Path(*parts[:2])).glob("*.py")
+        # Data, templates and styles are read by the modules of their folder, first of all by those that name them.
+        modules = sorted((ROOT / Path(*parts[:2])).glob("*.py"))
+        modules.sort(key=lambda module: parts[-1] not in module.read_text("utf-8"))
         return [test for module in modules for test in own_tests(str(module.relative_to(ROOT)))]
     own = str(Path("tests", *parts[1:-1], f"test_{parts[-1]}"))
     elsewhere = re.findall(r"^# Tested in (\S+)\.$", (ROOT / path).read_text("utf-8"), re.MULTILINE)
@@ -106,7 +111,8 @@ def own_tests(path: str) -> list[str]:
 
 def nearest_tests(changed: Iterable[str]) -> list[str]:
     """The test files that a change touches, the nearest first."""
-    changed = list(changed)
+    # A bundle is made from the sources of the JavaScript, and is compared with them before anything else.
+    changed = sorted(changed, key=lambda path: not path.startswith("tools/js/"))
     own = [test for path in changed for test in own_tests(path)]
     own += [
         path for path in changed if path.startswith("ragnb/") and path.endswith(".py")
@@ -121,8 +127,9 @@ def nearest_tests(changed: Iterable[str]) -> list[str]:
         near += [test for test in tests if uses(test) & reached]
         reached = {module for module, path in modules.items() if uses(path) & reached} - seen
         seen |= reached
-    order = dict.fromkeys([*own, *RULES, *near])
-    return [path for path in order if (ROOT / path).exists() and not path.startswith(SLOW_FOLDERS)]
+    near = [test for test in near if not test.startswith(SLOW_FOLDERS)]
+    order = dict.fromkeys([*LISTINGS, *own, *RULES, *near])
+    return [path for path in order if (ROOT / path).exists()]
 
 
 # ---- running them --------------------------------------------------------------------------------

@@ -55,10 +55,11 @@ DIFFER = "verdicts of the systems"
 MOST_OTHERS, MOST_COMPARED = 5, 4
 
 # A comparison in a search: a column, a sign, and a number.
-COMPARISON = regex.compile(r"(.+?)([<>]=?|=)(-?(?:\d+\.?\d*|\.\d+))")
+COMPARISON = r"\s*(<=|>=|==|[<>=≤≥])\s*(-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?!\S)"
 # Sign of a comparison -> its function.
 COMPARE = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq
+    "<": operator.lt, "<=": operator.le, "≤": operator.le, ">": operator.gt, ">=": operator.ge, "≥": operator.ge,
+    "=": operator.eq, "==": operator.eq,
 }  # fmt: skip
 
 # Columns whose text is the title of a row; the first that exists counts.
@@ -189,8 +190,8 @@ class Rows:
     def found(self, search: str, filters: Mapping[Any, Sequence[int]], sort: str) -> np.ndarray:
         """Return the places of the rows that have all words of a search and pass all filters, in the order of a sort.
 
-        A word such as ``answer.f1<0.5`` compares a column of numbers. A row passes a filter if its value in that column is
-        one of those that were chosen.
+        A part such as ``answer.f1<0.5`` or ``answer.f1 < 0.5`` compares a column of numbers. A row passes a filter if its
+        value in that column is one of those that were chosen.
         """
         passing = self.within.copy()
         for name, codes in filters.items():
@@ -201,16 +202,27 @@ class Rows:
             values = self.numbers[name].sort_values(ascending=not is_descending, kind="stable")
             order = values.index.to_numpy()
         places = order[passing[order]]
-        columns = {fold(str(name)): values for name, values in self.numbers.items()}
-        for word in fold(search).split():
-            comparison = COMPARISON.fullmatch(word)
-            if comparison and comparison[1] in columns:
-                name, symbol, number = comparison.groups()
-                is_match = COMPARE[symbol](columns[name].to_numpy(), float(number))
-            else:
-                is_match = self._has_word(word)
-            places = places[is_match[places]]
+        comparisons, words = self._parts(search)
+        for values, symbol, number in comparisons:
+            places = places[COMPARE[symbol](values, number)[places]]
+        for word in words:
+            places = places[self._has_word(word)[places]]
         return places
+
+    def _parts(self, search: str) -> tuple[list[tuple[np.ndarray, str, float]], list[str]]:
+        """The comparisons of a search with columns of numbers, and its other words, folded."""
+        columns = {fold(str(name)): values.to_numpy() for name, values in self.numbers.items()}
+        if not columns:
+            return [], fold(search).split()
+        # A name may contain spaces, and may begin with another name.
+        names = "|".join(regex.escape(name) for name in sorted(columns, key=len, reverse=True))
+        pattern = regex.compile(rf"(?<!\S)({names}){COMPARISON}")
+        folded = fold(search)
+        comparisons = [
+            (columns[name], symbol, float(number))
+            for name, symbol, number in pattern.findall(folded)
+        ]
+        return comparisons, pattern.sub(" ", folded).split()
 
     def _has_word(self, word: str) -> np.ndarray:
         """Whether a text of each row contains a folded word."""

@@ -27,7 +27,7 @@ INVENTORY = """selector => { const found = new Set(), suspicious = [];
 JupyterLab's formulas are made of elements of their own; their attributes count.
 """
 
-IMPORTS = "from pathlib import Path\nfrom IPython.display import HTML\nfrom hostile import PAYLOADS\nfrom hostile_views import *\n"
+IMPORTS = "from pathlib import Path\nfrom IPython.display import HTML\nfrom support.hostile import PAYLOADS\nfrom support.hostile_views import *\n"
 OUTPUTS = ".jp-OutputArea-output.jp-RenderedHTMLCommon"
 
 

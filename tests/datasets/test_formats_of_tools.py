@@ -308,7 +308,8 @@ def test_mixed_systems_get_the_numbers_of_their_rows_and_a_sentence(tmp_path, ca
 
 def test_the_documentation_names_each_format():
     text = (HERE.parents[2] / "docs" / "formats.md").read_text("utf-8")
-    assert not [name for name in FORMATS if f"| `{name}` |" not in text]
+    missing = [name for name in FORMATS if f"| `{name}` |" not in text]
+    assert not missing, f"add a row to docs/formats.md for {missing}"
 
 
 def test_a_format_can_be_forced_and_must_be_known(tmp_path):

@@ -15,13 +15,21 @@ def test_names_of_faces_and_attributes_lead_to_their_modules():
     assert "ragnb.scoring.comparisons" in uses("tests/scoring/test_comparisons.py")
 
 
-def test_the_own_tests_the_changed_module_come_first_then_the_rules_then_those_of_its_users():
+def test_the_lists_come_first_then_the_tests_of_the_changed_module_then_those_of_its_users():
     files = nearest_tests(["ragnb/stats/paired.py"])
-    assert files[:2] == ["tests/stats/test_paired.py", "ragnb/stats/paired.py"]
+    assert files[:3] == quick.LISTINGS
+    assert files[3:5] == ["tests/stats/test_paired.py", "ragnb/stats/paired.py"]
     places = [files.index(name) for name in (*quick.RULES, "tests/scoring/test_comparisons.py")]
     assert places == sorted(places)
     assert not [name for name in files if name.startswith("tests/browser/")]
-    assert nearest_tests(["docs/recipes.md"])[0] == "tests/test_docs.py"
+    assert nearest_tests(["docs/recipes.md"])[3] == "tests/test_docs.py"
+    # The bundle is compared with its sources before the tests of widgets, and a task is tested before all logs.
+    widget = ["ragnb/widgets/rows.py", "tools/js/src/rows.mjs"]
+    assert nearest_tests(widget)[3] == "tests/widgets/test_javascript.py"
+    assert (
+        nearest_tests(["ragnb/annotation/data/tasks.toml"])[3] == "tests/annotation/test_tasks.py"
+    )
+    assert "tests/notebooks/test_notebooks.py" in nearest_tests(["notebooks/00_start_here.ipynb"])
 
 
 @pytest.mark.parametrize(
@@ -29,7 +37,7 @@ def test_the_own_tests_the_changed_module_come_first_then_the_rules_then_those_o
     [
         ("ragnb/llm/pace.py", ["tests/llm/test_pace.py", "tests/llm/test_client.py"]),
         ("tests/llm/test_client.py", ["tests/llm/test_client.py"]),
-        ("notebooks/13_significance_tests.ipynb", ["tests/test_listings.py", "tests/notebooks/recomputed/test_13.py"]),
+        ("notebooks/13_significance_tests.ipynb", ["tests/notebooks/test_notebooks.py", "tests/test_first_minutes.py", "tests/notebooks/recomputed/test_13.py"]),
         ("tools/quick.py", ["tests/maintenance/test_quick.py"]),
         ("pyproject.toml", ["tests/test_environment.py"]),
     ],

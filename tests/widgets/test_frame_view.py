@@ -192,12 +192,29 @@ def test_a_search_finds_what_a_plain_reading_of_every_text_finds(cells, search):
         ("score=1", [3]),
         ("missing<0.5", [4]),  # no column of numbers, so it is a text
         ("score<", []),
+        ("score < 0.5", [0, 2]),
+        ("score <0.5 oslo", [0, 2]),
+        ("score == 1", [3]),
+        ("score≥ .5", [1, 3]),
+        ("score <= 2.5e-1", [0, 2]),
+        ("my score < 2", [1]),  # a name with a space, which ends like another name
+        ("my score < 2 score < 0.5", []),
+        ("xscore < 0.5", []),
     ],
 )
 def test_a_search_compares_scores_with_numbers(search, places):
     responses = ["in Oslo", "in Oslo", "Oslo", "in Rome", "missing<0.5"]
-    frame = pd.DataFrame({"response": responses, "score": [0.25, 0.5, 0.0, 1.0, np.nan]})
+    columns = {"response": responses, "score": [0.25, 0.5, 0.0, 1.0, np.nan]}
+    frame = pd.DataFrame(columns | {"my score": [3, 1, 4, 5, np.nan]})
     assert Rows(frame).found(search, {}, "").tolist() == places
+
+
+def test_a_comparison_of_two_numbers_in_a_text_is_found_as_a_text():
+    frame = pd.DataFrame({"response": ["3 < 5 holds", "it is 3", "= 1"], "score": [0.0, 1.0, 0.5]})
+    rows = Rows(frame)
+    assert rows.found("3 < 5", {}, "").tolist() == [0]
+    assert rows.found("= 1", {}, "").tolist() == [2]
+    assert rows.found("score = 1 3", {}, "").tolist() == [1]
 
 
 def test_every_choice_of_every_filter_holds_exactly_its_rows():
