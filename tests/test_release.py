@@ -41,12 +41,15 @@ def test_every_link_of_readme_leads_to_a_file_at_the_tag():
 
 
 def test_what_a_person_must_fill_in_is_named(tmp_path):
-    for name in ("pyproject.toml", "CHANGELOG.md", "CITATION.cff", "ragnb/version.py"):
+    names = ("README.md", "pyproject.toml", "CHANGELOG.md", "CITATION.cff", "ragnb/version.py")
+    for name in names:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text((ROOT / name).read_text("utf-8"), "utf-8")
     (tmp_path / "CITATION.cff").write_text("version: 0.0.1\n", "utf-8")
     sentences = " ".join(left_to_do(tmp_path))
     assert "CITATION.cff to" in sentences
+    assert "section *Install*" in sentences
+    (tmp_path / "README.md").write_text('pip install "ragnb[lab]"', "utf-8")
     for name in ("pyproject.toml", "CHANGELOG.md"):
         path = tmp_path / name
         text = path.read_text("utf-8").replace(PLACEHOLDER, "us")

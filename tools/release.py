@@ -92,6 +92,11 @@ def left_to_do(root: Path) -> list[str]:
     cited = re.search(r"^version: (.+)$", (root / "CITATION.cff").read_text("utf-8"), re.MULTILINE)
     if cited is None or cited[1].strip('"') != version:
         sentences.append(f"Set the version of CITATION.cff to {version}.")
+    if "not on PyPI yet" in (root / "README.md").read_text("utf-8"):
+        sentences.append(
+            "Rewrite the section *Install* of README.md, which says that ragnb is not on PyPI yet: "
+            '`pip install "ragnb[lab]"`, and the clone for `make`.'
+        )
     return sentences
 
 
