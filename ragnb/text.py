@@ -248,8 +248,12 @@ _MARK = regex.compile(
     flags=regex.IGNORECASE,
 )
 
-# Every mark contains one of the signs <, [ and ◁ or one of these words, in any letter case. Most
-# replies have none of them, and looking for them takes much less time than looking for the marks.
+# Every mark contains one of the signs < and ◁, one of these beginnings after a bracket, or one of these
+# words, in any letter case. Most replies have none of them, and looking for them takes much less time than
+# looking for the marks. A citation such as [1] is none of these beginnings.
+_BRACKETS_OF_MARKS = regex.compile(
+    r"\[(?:/?thinking|/?think|/?reasoning|unused|begin|end)", regex.IGNORECASE
+)
 _WORDS_OF_MARKS = (
     "my thought process:",
     "my response:",
@@ -398,7 +402,7 @@ def read_reasoning(reply: str) -> Reasoning:
 
 def may_have_reasoning(reply: str) -> bool:
     """Return False if a quick look shows that a reply has no mark of `read_reasoning`."""
-    if "<" in reply or "[" in reply or "◁" in reply:
+    if "<" in reply or "◁" in reply or ("[" in reply and _BRACKETS_OF_MARKS.search(reply)):
         return True
     folded = reply.casefold()
     return any(map(folded.__contains__, _WORDS_OF_MARKS))

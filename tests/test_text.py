@@ -11,6 +11,8 @@ from ragnb.text import (
     fold,
     graphemes,
     join_reasoning,
+    may_have_reasoning,
+    places_of_reasoning,
     read_reasoning,
     script_of,
     scripts,
@@ -145,6 +147,22 @@ MARKED = {  # a reply with the reasoning "Oslo?" and the answer "Bergen", by who
     "assistantanalysisNo.assistantfinalBergen",
     "gpt-oss, stripped, opened": "We need a city. Oslo?assistantfinalBergen",
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("reply", MARKED.values(), ids=MARKED)
+def test_a_quick_look_sees_that_a_reply_may_have_reasoning(reply):
+    for spelling in (
+        reply,
+        reply.replace("[THINK]", "[THINKING]").replace("[/THINK]", "[/THINKING]"),
+    ):
+        assert may_have_reasoning(spelling)
+    assert places_of_reasoning(["Oslo [1].", None, reply]) == [2]
+
+
+def test_a_quick_look_passes_over_citations_and_lists():
+    for reply in ("Oslo [1], [2].", "[a]", '["Oslo", "Bergen"]', "[Smith 2019]", "x[i] = 1"):
+        assert not may_have_reasoning(reply)
+        assert read_reasoning(reply).answer == reply
 
 
 @pytest.mark.parametrize("reply", MARKED.values(), ids=MARKED)
