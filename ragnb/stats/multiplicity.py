@@ -55,7 +55,8 @@ def adjust(p_values: ArrayLike, correction: str = "holm") -> Floats:
 
     Notes
     -----
-    The values are those of ``statsmodels.stats.multitest.multipletests``.
+    The values are those of ``statsmodels.stats.multitest.multipletests``, which computes them, except
+    for Holm's.
 
     Let p_(1) <= ... <= p_(m) be the sorted p-values that are not NaN. The corrected value of p_(i)
     is the smaller of 1 and
@@ -82,12 +83,25 @@ def adjust(p_values: ArrayLike, correction: str = "holm") -> Floats:
     >>> adjust([0.01, 0.04], "bonferroni")
     array([0.02, 0.08])
     """
-    from statsmodels.stats.multitest import multipletests
-
     adjusted = np.array(p_values)
     is_test = ~np.isnan(adjusted)
     if is_test.any():
-        adjusted[is_test] = multipletests(adjusted[is_test], method=CORRECTIONS[correction])[1]
+        adjusted[is_test] = _adjusted_family(adjusted[is_test], correction)
+    return adjusted
+
+
+def _adjusted_family(p_values: Floats, correction: str) -> Floats:
+    """The corrected p-values of one family, none of which is NaN."""
+    if correction != "holm":
+        from statsmodels.stats.multitest import multipletests
+
+        return np.asarray(multipletests(p_values, method=CORRECTIONS[correction])[1])
+    # The Holm correction of statsmodels collects the garbage of the whole process, which takes longer than all
+    # else in a comparison of two systems. In a session with much data, it takes seconds.
+    order = np.argsort(p_values)
+    n_left = np.arange(p_values.size, 0, -1)
+    adjusted = np.empty_like(p_values)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p_values[order] * n_left), 1)
     return adjusted
 
 
