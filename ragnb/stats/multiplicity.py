@@ -91,7 +91,7 @@ def adjust(p_values: ArrayLike, correction: str = "holm") -> Floats:
 
 
 def _adjusted_family(p_values: Floats, correction: str) -> Floats:
-    """The corrected p-values of one family, none of which is NaN."""
+    """The corrected p-values of one family without NaN."""
     if correction != "holm":
         from statsmodels.stats.multitest import multipletests
 
