@@ -63,11 +63,13 @@ def double_labels_needed(agreement: pd.DataFrame, half_width: float = 0.1) -> pd
         raise InputError(f"half_width must be at most 1, got {half_width:g}")
     rows = []
     for row in agreement.to_dict("records"):
-        found = max(row["mean"] - row["low"], row["high"] - row["mean"])
-        units = _units_needed(found, row["n_units"], half_width, row["confidence_level"])
+        present_half_width = max(row["mean"] - row["low"], row["high"] - row["mean"])
+        units = _units_needed(
+            present_half_width, row["n_units"], half_width, row["confidence_level"]
+        )
         items = ceil(units * row["n"] / row["n_units"]) if np.isfinite(units) else nan
         plan: dict[str, Any] = {key: row[key] for key in _KEYS}
-        plan |= {"half_width": found, "n_units": row["n_units"]}
+        plan |= {"half_width": present_half_width, "n_units": row["n_units"]}
         rows.append(plan | {"units_needed": units, "items_needed": items})
     table = pd.DataFrame(
         rows, columns=[*_KEYS, "half_width", "n_units", "units_needed", "items_needed"]
@@ -75,15 +77,19 @@ def double_labels_needed(agreement: pd.DataFrame, half_width: float = 0.1) -> pd
     return shown(table.astype({"units_needed": "Int64", "items_needed": "Int64"}))
 
 
-def _units_needed(found: float, n_units: int, wanted: float, level: float) -> float:
-    """The smallest number of units whose expected half-width is the wanted one; NaN if there is none."""
-    if not np.isfinite(found) or n_units < 2:
+def _units_needed(half_width: float, n_units: int, wanted_half_width: float, level: float) -> float:
+    """The smallest number of units for which the wanted half-width is expected; NaN if there is none.
+
+    `half_width` is that of the interval of `n_units` units.
+    """
+    if not np.isfinite(half_width) or n_units < 2:
         return nan
     probability = (1 + level) / 2
-    spread = found * sqrt(n_units) / stdtrit(n_units - 1, probability)
+    spread = half_width * sqrt(n_units) / stdtrit(n_units - 1, probability)
 
     def is_enough(units: int) -> bool:
-        return bool(stdtrit(units - 1, probability) * spread / sqrt(units) <= wanted)
+        """Whether the interval of so many units is expected to be as narrow as wanted."""
+        return bool(stdtrit(units - 1, probability) * spread / sqrt(units) <= wanted_half_width)
 
     if not is_enough(_MOST_UNITS):
         return nan

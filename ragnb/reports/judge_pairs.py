@@ -268,9 +268,11 @@ def _difference(
     judge_axis = 1 - sums.ndim
 
     def of_judge(number: int, totals: Floats) -> Any:
+        """The coefficient of one of the two judges."""
         return coefficient(np.take(totals, number, axis=judge_axis))
 
     def difference(totals: Floats) -> Any:
+        """The coefficient of the first judge minus that of the second."""
         return of_judge(0, totals) - of_judge(1, totals)
 
     totals = sums.sum(axis=0)

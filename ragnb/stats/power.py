@@ -293,6 +293,7 @@ def mcnemar_size(
     shares = (psi + effect) / 2, (psi - effect) / 2
 
     def power_with(n: int) -> float:
+        """Power with n items."""
         return mcnemar_power(n, *shares, method, confidence_level)
 
     enough = _first_with(lambda n: power_with(n) >= power, 1, MOST_MCNEMAR_ITEMS)
@@ -497,6 +498,7 @@ def t_size(
     unit_sd = sd * sqrt((1 + (cluster_size - 1) * icc) / cluster_size)
 
     def power_with(n: int) -> float:
+        """Power with n independent units."""
         return _t_power(effect * sqrt(n) / unit_sd, n - 1, confidence_level)
 
     n_units = _first_with(lambda n: power_with(n) >= power, 2, MOST_UNITS)
