@@ -5,11 +5,13 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-SCRIPTS = ("scoring", "stats", "conformal", "runner", "frames", "scale")
+TIMES = ("scoring", "stats", "conformal", "runner", "frames")
+SCRIPTS = (*TIMES, "scale", "memory")
 PACKAGES = (
     "ragnb numpy pandas pyarrow scipy scikit-learn statsmodels ppi-python mapie crepes openai dask "
     "pyspark"
@@ -108,49 +110,85 @@ def _ratio(ratio: float | None) -> str:
     return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.2g}"
 
 
-def _page(machine: str, rows: list[dict]) -> str:
-    lines = [
-        "# Speed",
-        "",
-        "`make bench` writes this page. Times are CPU times, with those of child processes. Where a "
-        "way waits for a server or uses several processes for longer than one call, they are wall "
-        "times. *First* is the time of the first call, which fills caches, and *time* is the median "
-        "of as many calls after it as fit into a second. The ways of a task take turns, except for "
-        "ragas and inspect_ai, which run in an environment of their own. The last two columns are "
-        "the times divided by those of ragnb. Above 1, ragnb is faster. The scripts in `benchmarks/` "
-        "define what is computed, and check that the ways agree where they compute the same.",
-        "",
-        "The answers are EVOUNA's, 18,050 answers of five systems to 3,610 questions. No text occurs "
-        "twice in a task unless two systems gave the same answer.",
-        "",
-        machine,
-        "",
-        "| task | n | way | clock | first | time | calls | first / ragnb | time / ragnb |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    steps = [row for row in rows if "gigabytes" not in row]
-    for row in steps:
-        cells = [row["task"], f"{row['n']:,}", row["way"], row["clock"]]
-        cells += [_time(row["first"]), _time(row["seconds"]), str(row["calls"])]
-        cells += [_ratio(row["first_ratio"]), _ratio(row["ratio"])]
-        lines.append(f"| {' | '.join(cells)} |")
-    lines += [
-        "",
-        "## Cost by number of rows",
-        "",
-        "CPU time and peak memory of one step in a new process. Ten million rows are read and scored "
-        "in ten files, one after the other. The last column is the time divided by that of ragnb.",
-        "",
-        "| task | rows | way | time | time per million rows | peak memory | time / ragnb |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for row in rows:
-        if "gigabytes" in row:
-            per_million = row["seconds"] / row["n"] * 1e6
-            cells = [row["task"], f"{row['n']:,}", row["way"], _time(row["seconds"])]
-            cells += [_time(per_million), f"{row['gigabytes']:.2f} GB", _ratio(row["ratio"])]
-            lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n\n" + EARLIER
+def _table(columns: str, rows: Iterable[list[str]]) -> str:
+    """Return a Markdown table; the names of the columns are separated by `` | ``."""
+    rule = "|".join("---" for _ in columns.split(" | "))
+    lines = [f"| {columns} |", f"|{rule}|"]
+    return "\n".join(lines + [f"| {' | '.join(cells)} |" for cells in rows])
+
+
+def _time_cells(row: dict) -> list[str]:
+    cells = [row["task"], f"{row['n']:,}", row["way"], row["clock"]]
+    cells += [_time(row["first"]), _time(row["seconds"]), str(row["calls"])]
+    return [*cells, _ratio(row["first_ratio"]), _ratio(row["ratio"])]
+
+
+def _scale_cells(row: dict) -> list[str]:
+    per_million = row["seconds"] / row["n"] * 1e6
+    cells = [row["task"], f"{row['n']:,}", row["way"], _time(row["seconds"]), _time(per_million)]
+    return [*cells, f"{row['gigabytes']:.2f} GB", _ratio(row["ratio"])]
+
+
+def _memory_cells(row: dict) -> list[str]:
+    cells = [f"{row['n']:,}", f"{row['limit']:.0f} GB", row["way"]]
+    if "error" in row:
+        return [*cells, f"ends with `{row['error']}`", ""]
+    return [*cells, _time(row["seconds"]), f"{row['gigabytes']:.2f} GB"]
+
+
+PAGE_TEXT = """\
+# Speed
+
+`make bench` writes this page. Times are CPU times, with those of child processes. Where a way waits for a server or
+uses several processes for longer than one call, they are wall times. *First* is the time of the first call, which
+fills caches, and *time* is the median of as many calls after it as fit into a second. The ways of a task take turns,
+except for ragas and inspect_ai, which run in an environment of their own. The last two columns are the times divided
+by those of ragnb. Above 1, ragnb is faster. The scripts in `benchmarks/` define what is computed, and check that the
+ways agree where they compute the same.
+
+The answers are EVOUNA's, 18,050 answers of five systems to 3,610 questions. No text occurs twice in a task unless two
+systems gave the same answer.
+
+{machine}
+
+{times}
+
+## Cost by number of rows
+
+CPU time and peak memory of one step in a new process. Ten million rows are read and scored in ten files, one after
+the other. The last column is the time divided by that of ragnb.
+
+{scale}
+
+## More rows than fit into memory
+
+`score` of exact match and F1, from Parquet files to Parquet files, in processes whose memory the system limits. One
+process that reads all files needs 2 GB, so the limit stands for data larger than a machine's memory. Wall times, from
+the start of the process to its end. Several machines were not measured.
+
+{memory}
+
+{earlier}"""
+
+
+def _page(machine: str, measured: dict[str, list[dict]]) -> str:
+    times = [row for name in TIMES for row in measured[name]]
+    return PAGE_TEXT.format(
+        machine=machine,
+        times=_table(
+            "task | n | way | clock | first | time | calls | first / ragnb | time / ragnb",
+            map(_time_cells, times),
+        ),
+        scale=_table(
+            "task | rows | way | time | time per million rows | peak memory | time / ragnb",
+            map(_scale_cells, measured["scale"]),
+        ),
+        memory=_table(
+            "rows | memory of a process | way | time | peak of the largest process",
+            map(_memory_cells, measured["memory"]),
+        ),
+        earlier=EARLIER,
+    )
 
 
 def main(names: list[str]) -> None:
@@ -163,8 +201,7 @@ def main(names: list[str]) -> None:
         ROWS.parent.mkdir(exist_ok=True)
         ROWS.write_text(json.dumps({"machine": machine, "rows": measured}), "utf-8")
     if set(measured) == set(SCRIPTS):
-        rows = [row for name in SCRIPTS for row in measured[name]]
-        PAGE.write_text(_page(machine, rows), encoding="utf-8")
+        PAGE.write_text(_page(machine, measured), encoding="utf-8")
 
 
 if __name__ == "__main__":

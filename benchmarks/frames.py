@@ -27,14 +27,14 @@ ALONE = {
 METRICS = ["answer.f1", "answer.exact_match"]
 
 
-def spark_session() -> SparkSession:
+def spark_session(memory: str = "2g") -> SparkSession:
     """Start Spark on two cores, without its web page."""
     os.environ.update(PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable)
     settings = {
         "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.memory": "2g",
+        "spark.driver.memory": memory,
     }
     session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
