@@ -119,7 +119,14 @@ def _rows_of_kind(data: XYData, by: Iterable[Any] | None) -> dict[Any, np.ndarra
     rows = {"all": np.full(labels.size, True), "label 0": labels == 0, "label 1": labels == 1}
     if by is not None:
         values = aligned(by, data.X.index, "by").to_numpy()
-        rows |= {value: values == value for value in pd.unique(values)}
+        names = pd.unique(values)
+        taken = [name for name in names if name in rows]
+        if taken:
+            raise InputError(
+                f"by must not have a group named {', '.join(rows)}, which are rows of the table, "
+                f"got {taken[0]!r}"
+            )
+        rows |= {name: values == name for name in names}
     return rows
 
 

@@ -21,7 +21,12 @@ from ragnb.reports.frames import (
     share,
     without_clusters,
 )
-from ragnb.reports.judge_columns import unit_numbers, verdict_numbers, warn_of_different_items
+from ragnb.reports.judge_columns import (
+    shared_units,
+    unit_numbers,
+    verdict_numbers,
+    warn_of_different_items,
+)
 from ragnb.results import Interval
 from ragnb.scoring.comparisons import compare
 from ragnb.stats.prediction import (
@@ -149,8 +154,8 @@ def judge_report(
         between thirds of all responses can be one between systems.
     clusters
         Column that names the independent units, such as the question that several systems answer.
-        If one value occurs twice, all intervals are cluster-robust. Otherwise, and with None, the
-        responses are taken as independent.
+        An interval is cluster-robust if a value occurs twice among its responses. Otherwise, and
+        with None, the responses are taken as independent.
     threshold
         Scores of at least this value count as a verdict of 1; in [0, 1].
     confidence_level
@@ -272,9 +277,9 @@ class _Judged:
         present_scores = scores[~np.isnan(scores)]
         return not np.isin(present_scores, (0, 1)).all()
 
-    def units_of(self, rows: Booleans) -> Integers | None:
-        """The independent units of some of the responses."""
-        return None if self.units is None else self.units[rows]
+    def units_of(self, rows: Booleans | Integers) -> Integers | None:
+        """The independent units of some of the responses; None if no two of them share a unit."""
+        return None if self.units is None else shared_units(self.units[rows])
 
     def signature(self, judge: str) -> str:
         """The signature of a judge's numbers: columns, versions of the judge and, for scores, the threshold."""
@@ -377,8 +382,9 @@ def _measures(
     `scores` are those of the rater: a judge's scores, or an annotator's labels. `truth` are the labels with
     which they are compared. Both have one value per response, and `is_compared` selects the responses.
     """
-    scores, truth = scores[is_compared], truth[is_compared]
-    units = judged.units_of(is_compared)
+    places = np.flatnonzero(is_compared)
+    scores, truth = scores[places], truth[places]
+    units = judged.units_of(places)
     verdicts = judged.verdicts(scores)
     measures = agreement_intervals(np.column_stack([verdicts, truth]), units, judged.level)
     if rater in judged.annotators:
@@ -391,8 +397,7 @@ def _measures(
         "precision": verdicts == 1,
     }
     for name, rows in rows_of_measure.items():
-        units_of_rows = None if units is None else units[rows]
-        measures[name] = share(is_right[rows], units_of_rows, judged.level)
+        measures[name] = share(is_right[rows], judged.units_of(places[rows]), judged.level)
     if judged.graded(rater):
         measures["AUROC"] = auroc(truth == 1, scores, units, confidence_level=judged.level)
     return measures

@@ -32,14 +32,24 @@ def unit_numbers(frame: pd.DataFrame, clusters: str | None, caller: str) -> Inte
     if clusters is None:
         return None
     # A missing cluster has the code -1.
-    codes, names = pd.factorize(frame[clusters])
+    codes = pd.factorize(frame[clusters])[0]
     if (codes < 0).any():
         raise InputError(
             f"{caller}(clusters={clusters!r}) needs a cluster for each response; "
             f"{int((codes < 0).sum())} have none; pass clusters=None if responses are independent"
         )
-    has_shared_clusters = len(names) < len(codes)
-    return codes.astype(np.int64) if has_shared_clusters else None
+    return shared_units(codes.astype(np.int64))
+
+
+def shared_units(units: Integers | None) -> Integers | None:
+    """The numbers of the independent units; None if no two responses share a unit.
+
+    >>> shared_units(np.array([0, 1, 2])) is None, shared_units(np.array([0, 1, 1])).tolist()
+    (True, [0, 1, 1])
+    """
+    if units is None or np.unique(units).size == units.size:
+        return None
+    return units
 
 
 def warn_of_different_items(scores: Mapping[str, Floats], labels: Floats, advice: str) -> None:

@@ -109,14 +109,16 @@ def compare_judges(
         )
     if baseline is not None and baseline not in judges:
         raise InputError(f"baseline must be one of {', '.join(judges)}, got {baseline!r}")
-    labels = verdict_numbers(frame, label, "compare_judges")
-    scores = {name: verdict_numbers(frame, name, "compare_judges") for name in judges}
-    is_labelled = ~np.isnan(labels)
+    is_labelled = ~np.isnan(verdict_numbers(frame, label, "compare_judges"))
     if not is_labelled.any():
         raise InputError(f"compare_judges needs labels, got none in {label}")
+    # Responses without a label must not decide whether the others share a cluster.
+    frame = frame[is_labelled]
+    labels = verdict_numbers(frame, label, "compare_judges")
+    scores = {name: verdict_numbers(frame, name, "compare_judges") for name in judges}
     warn_of_different_items(scores, labels, "each pair is compared on those that both judged")
     units = unit_numbers(frame, clusters, "compare_judges")
-    if np.isin(labels[is_labelled], (0, 1)).all():
+    if np.isin(labels, (0, 1)).all():
         return _of_verdicts(scores, labels, units, label, baseline, threshold, confidence_level)
     return _of_grades(scores, labels, units, label, baseline, confidence_level)
 
@@ -185,7 +187,7 @@ def _of_grades(
 ) -> pd.DataFrame:
     """Compare judges by the coefficients of their agreement with people's grades."""
     metrics = ["Spearman"]
-    problems = [scale_problem(*_both_given(values, grades)) for values in scores.values()]
+    problems = [scale_problem(*_scored(values, grades)) for values in scores.values()]
     if not any(problems):
         metrics.append("quadratic kappa")
     rows = []
@@ -199,10 +201,10 @@ def _of_grades(
     return shown(table.assign(**adjusted_columns(table["p_value"])))
 
 
-def _both_given(scores: Floats, grades: Floats) -> tuple[pd.Series, pd.Series]:
-    """The scores and grades of the responses that have both."""
-    has_both = ~np.isnan(scores) & ~np.isnan(grades)
-    return pd.Series(scores[has_both]), pd.Series(grades[has_both])
+def _scored(scores: Floats, grades: Floats) -> tuple[pd.Series, pd.Series]:
+    """The scores of a judge and the grades of the responses that it scored."""
+    has_score = ~np.isnan(scores)
+    return pd.Series(scores[has_score]), pd.Series(grades[has_score])
 
 
 def _compared_grades(
@@ -214,9 +216,8 @@ def _compared_grades(
     level: float,
 ) -> dict[str, Any]:
     """The difference of a coefficient between two judges, with a jackknife interval and its test."""
-    is_graded = ~np.isnan(grades)
-    is_judged_by_one = is_graded & ~(np.isnan(first) & np.isnan(second))
-    rows = np.flatnonzero(is_graded & ~np.isnan(first) & ~np.isnan(second))
+    is_judged = ~(np.isnan(first) & np.isnan(second))
+    rows = np.flatnonzero(~np.isnan(first) & ~np.isnan(second))
     units_of_rows = rows if units is None else units[rows]
     unit_codes = np.unique(units_of_rows, return_inverse=True)[1]
     n_units = np.unique(unit_codes).size
@@ -239,7 +240,7 @@ def _compared_grades(
     return {
         "n_pairs": rows.size,
         "n_clusters": n_units,
-        "n_dropped": int(is_judged_by_one.sum()) - rows.size,
+        "n_dropped": int(is_judged.sum()) - rows.size,
         "mean": means[0],
         "baseline_mean": means[1],
         **interval.clipped(-2.0, 2.0).columns("difference"),

@@ -101,7 +101,7 @@ def judge_worth(
             r = pearson(
                 both[is_complete, 1], both[is_complete, 0], units, confidence_level=confidence_level
             )
-            n_units = len(of_judge) if units is None else int(units.max()) + 1
+            n_units = len(of_judge) if units is None else np.unique(units).size
             row: dict[str, Any] = {**dict(zip(groups, names, strict=True)), "judge": name}
             row |= r.columns("correlation")
             row["correlation_low"], row["correlation_high"] = row.pop("low"), row.pop("high")

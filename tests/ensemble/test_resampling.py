@@ -114,6 +114,12 @@ def test_an_ensemble_of_accepted_labels_has_no_coverage(parts):
         coverage_over_splits(ensemble, halves.test)
 
 
+def test_a_group_must_not_have_the_name_of_another_row(parts):
+    ensemble, data, _ = parts
+    with pytest.raises(InputError, match=r"by must not have a group named all, .*, got 'all'"):
+        coverage_over_splits(ensemble, data, by=["all"] * len(data.y), n_splits=1)
+
+
 # ---- decisions of all responses -------------------------------------------------------------------
 
 

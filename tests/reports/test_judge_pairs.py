@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.proportion import proportion_confint
 from support.by_hand import cluster_interval, mid_p, tango
 
 import ragnb
@@ -179,6 +180,21 @@ def test_a_baseline_leaves_out_the_other_pairs(grades):
     assert pairs == [[GPT4O, OPUS], [SONNET, OPUS]]
 
 
+def test_responses_without_a_label_do_not_decide_whether_the_others_share_a_question():
+    frame = verdicts().drop_duplicates("example_id")
+    judges = {"judge": ["good", "lenient"], "label": "label"}
+    unlabelled = frame.assign(label=np.nan, system=9)
+    alone = compare_judges(frame, **judges)
+    together = compare_judges(pd.concat([frame, unlabelled], ignore_index=True), **judges)
+    pd.testing.assert_frame_equal(alone, together)
+    assert not alone["interval"].str.contains("cluster").any()
+    of_judges = [
+        judge_report(some, judge="good") for some in (frame, pd.concat([frame, unlabelled]))
+    ]
+    first, second = (report.agreement.drop(columns="n_units") for report in of_judges)
+    pd.testing.assert_frame_equal(first, second)
+
+
 def test_what_is_refused(grades):
     frame = verdicts()
     for options, problem in (
@@ -217,8 +233,11 @@ def test_error_rates_by_length_within_each_system():
     group = f"1: longest third ({lengths[longest.index].min()}-{lengths[longest.index].max()})"
     row = rates[(rates["group"] == group) & (rates["metric"] == "sensitivity")].iloc[0]
     correct = longest[longest["label"] == 1]
-    mean, low, high = cluster_interval(correct["good"], correct["example_id"])
-    assert row[["mean", "low", "high"]].tolist() == pytest.approx([mean, low, min(high, 1)])
+    # Each of these questions has one response of the system, so its responses are independent.
+    low, high = proportion_confint(correct["good"].sum(), len(correct), method="wilson")
+    assert row[["low", "mean", "high"]].tolist() == pytest.approx(
+        [low, correct["good"].mean(), high]
+    )
     assert row["n"] == len(correct)
     bias = report.bias.query("by == 'response length within system'").set_index("group")
     assert bias.loc[group, "difference"] == pytest.approx(

@@ -123,3 +123,15 @@ def test_the_figure_names_the_worth(frame):
     ax = ragnb.plot(table, rows="system", series="judge", reference={"100 labels": 100})
     assert ax.get_xlabel() == "worth of 100 labels with the judge"
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("clusters", ["example_id", None])
+def test_a_system_without_labels_keeps_its_row(frame, clusters):
+    unlabelled = frame.assign(person=frame["person"].where(frame["system"] != "b"))
+    options = {"judge": "rule", "label": "person", "by": "system", "clusters": clusters}
+    table = judge_worth(unlabelled, **options).set_index("system")
+    assert table.loc["b", ["n", "n_units"]].tolist() == [0, 0]
+    assert math.isnan(table.loc["b", "worth"])
+    assert table.loc["b", "problem"] == "at least 2 values are needed, got 0"
+    others = judge_worth(frame, **options).set_index("system")
+    assert table.loc["a", "worth"] == others.loc["a", "worth"]
