@@ -349,7 +349,10 @@ class FrameView(HBox):
 
 
 def _offer(rows: Rows) -> dict[str, Any]:
-    """What the list shows of a frame before anything is searched: counts, filters and orders."""
+    """What the list knows of a frame before anything is searched: counts, filters, orders, and the columns of numbers.
+
+    A search can compare these columns. The page does not tint such comparisons, see ``tools/js/src/rows.mjs``.
+    """
     choices = [{"name": words(name), "values": rows.choices[name].names} for name in rows.choices]
     sorts = []
     for key, (name, is_descending) in rows.sorts.items():
@@ -360,4 +363,5 @@ def _offer(rows: Rows) -> dict[str, Any]:
         "sign_meaning": rows.sign_meaning,
         "choices": choices,
         "sorts": sorts,
+        "numbers": [str(name) for name in rows.numbers],
     }

@@ -1,7 +1,11 @@
 """A whole frame in a viewer, without a kernel: what is found, which page is shown, and what stands where nothing runs."""
 
 import datetime
+import json
 import math
+import shutil
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,6 +23,8 @@ from ragnb.widgets import view
 from ragnb.widgets.frame_view import AHEAD, SENT_AT_ONCE, FrameView
 from ragnb.widgets.rows import LINE, Rows, short
 
+NODE = shutil.which("node")
+WORDS_OF = Path(__file__).parents[2] / "tools" / "js" / "test" / "words_of.mjs"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 CONTEXT = {
     "question": "Where?", "references": [["Oslo"]], "passages": ["In Oslo."], "kinds": ["positive"], "language": "en",
@@ -110,6 +116,34 @@ def test_search_filters_and_sort_and_the_row_that_stays(labelled):
     wish(shown, number=300, sort="-embedding_cosine")
     assert shown.selected["embedding_cosine"] == labelled["embedding_cosine"].max()
     assert shown.selected["request_key"] in page(wish(shown, sort="")).text
+
+
+@pytest.mark.skipif(NODE is None, reason="NO NODE: the words that the page tints are not tried")
+def test_the_page_tints_the_words_of_a_search_and_not_its_comparisons():
+    numbers = {
+        "f1": 0.4,
+        "answer.f1": 0.5,
+        "noise  Rate": 0.2,
+        "f1 (macro)": 1.0,
+        "a|b": 2,
+        "ＦＵＬＬ": 3,
+    }
+    shown = view(pd.DataFrame([{"question": "Where?", **numbers}]))
+    words_by_search = {
+        "answer.f1<0.5": [],
+        "Oslo  Answer.F1 < .5 in": ["oslo", "in"],
+        "noise rate >= 1e-3 rate": ["rate"],
+        "f1 (macro) ≤ 2 f1=-1 a|b==2 full ＞ ٣": [],
+        "xf1<1 f1<1x f1<": ["xf1<1", "f1<1x", "f1<"],
+        "p<0.05 < 0.5": ["p<0.05", "<", "0.5"],
+        "f1": ["f1"],
+        " ": [],
+    }
+    searches = list(words_by_search)
+    content = json.dumps({"searches": searches, "numbers": shown._list.offer["numbers"]})
+    ran = subprocess.run([NODE, str(WORDS_OF)], input=content, capture_output=True, text=True, check=True)  # fmt: skip
+    assert dict(zip(searches, json.loads(ran.stdout), strict=True)) == words_by_search
+    assert {search: shown._rows._parts(search)[1] for search in searches} == words_by_search
 
 
 def test_the_list_has_the_titles_around_the_row_and_asks_for_others(labelled):

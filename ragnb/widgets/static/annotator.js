@@ -87,8 +87,8 @@ var listCount = 0;
 var VirtualList = class {
   /**
    * @param {number} rowHeight in pixels
-   * @param {function(number): any[]} rowAt attributes and children of the row at a position
-   * @param {object} attributes of the list
+   * @param {function(number): RowElement} rowAt attributes and children of the row at a position
+   * @param {Record<string, unknown>} attributes of the list
    */
   constructor(rowHeight, rowAt, attributes) {
     listCount += 1;
@@ -170,40 +170,74 @@ function nextPlace(missing, places, place) {
   return following.find((candidate) => includesPlace(missing, candidate)) ?? null;
 }
 function valueAt(values, [field, sentence]) {
-  const valueOfField = ownValue(values, field);
-  const isOfWholeItem = sentence === null || valueOfField === void 0;
-  return isOfWholeItem ? valueOfField : ownValue(valueOfField, sentence);
+  if (sentence === null) {
+    return ownValue(
+      /** @type {Record<string, Label>} */
+      values,
+      field
+    );
+  }
+  const labelsOfField = ownValue(
+    /** @type {Record<string, Record<string, Label>>} */
+    values,
+    field
+  );
+  return labelsOfField && ownValue(labelsOfField, sentence);
+}
+function keysIn(label) {
+  return Array.isArray(label) ? label : [];
+}
+function fieldOf({ name: taskName, fields }, name) {
+  const field = fields.find((candidate) => candidate.name === name);
+  if (!field) {
+    throw new Error(`the task "${taskName}" has no field "${name}"`);
+  }
+  return field;
 }
 function ownValue(object, name) {
   return Object.hasOwn(object, name) ? object[name] : void 0;
 }
 var Work = class {
-  /** @param {import("./types.js").Model} model */
+  /** @param {AnnotatorModel} model */
   constructor(model) {
     this.model = model;
+    this.place = null;
+    this.sentence = null;
+    this.unconfirmed = [];
   }
-  /** @returns {import("./types.js").Task} */
+  /** @returns {Task} */
   get task() {
     return this.model.get("task");
   }
-  /** @returns {import("./types.js").Page} */
+  /** @returns {Page} */
   get page() {
     return this.model.get("page");
   }
-  /** @returns {import("./types.js").State} */
+  /** @returns {State} */
   get state() {
     return this.model.get("state");
   }
-  /** @returns {import("./types.js").Entry[]} */
+  /** @returns {Entry[]} */
   get entries() {
     return this.model.get("jump");
   }
   // ---- what was labelled -----------------------------------------------------------------------------------------
-  // The place of a field, at the present sentence of the response if it is asked of each.
+  /**
+   * The place of a field, at the present sentence of the response if it is asked of each; null without such a sentence.
+   * @param {Field} field
+   * @returns {Place | null}
+   */
   placeOf(field) {
-    return [field.name, field.each ? this.sentence : null];
+    if (!field.each) {
+      return [field.name, null];
+    }
+    return this.sentence === null ? null : [field.name, this.sentence];
   }
-  // Value of a place, undefined where untouched, and what is suggested there.
+  /**
+   * Value of a place, undefined where untouched, and what is suggested there.
+   * @param {Place} place
+   * @returns {{value: Label | undefined, guess: Label | undefined}}
+   */
   labelAt(place) {
     const value = valueAt(this.state.values, place);
     if (value !== void 0) {
@@ -211,7 +245,11 @@ var Work = class {
     }
     return { value, guess: valueAt(this.state.suggested, place) };
   }
-  // Names of the other annotators who gave a place this value, or whose list of sentences contains it.
+  /**
+   * Names of the other annotators who gave a place this value, or whose list of sentences contains it.
+   * @param {Place} place
+   * @param {Answer} value
+   */
   votes(place, value) {
     const voters = this.state.others.filter(({ values }) => {
       const vote = valueAt(values, place);
@@ -219,7 +257,11 @@ var Work = class {
     });
     return voters.map(({ name }) => name);
   }
-  // The tags of the codebook are the options of a field of tags.
+  /**
+   * The tags of the codebook are the options of a field of tags.
+   * @param {Field} field
+   * @returns {Choice[]}
+   */
   optionsOf(field) {
     if (field.kind === "tags") {
       return this.state.codebook.map(([value, label, definition]) => ({ value, label, definition }));
@@ -227,16 +269,20 @@ var Work = class {
     return this.page.options[field.name] || field.options;
   }
   // ---- where the annotator is ------------------------------------------------------------------------------------
+  // The active field; null in an item without any place.
   get field() {
-    const [name] = this.place;
-    return this.fieldOf(name);
+    return this.place && this.fieldOf(this.place[0]);
   }
+  /** @param {string} name */
   fieldOf(name) {
-    return this.task.fields.find((field) => field.name === name);
+    return fieldOf(this.task, name);
   }
-  // Whether sentences of a part are what is chosen now.
+  /**
+   * Whether sentences of a part are what is chosen now.
+   * @param {string} part
+   */
   chooses(part) {
-    return this.field.kind === "sentences" && this.field.of === part;
+    return this.field?.kind === "sentences" && this.field.of === part;
   }
   begin() {
     this.unconfirmed = [];
@@ -249,17 +295,21 @@ var Work = class {
   }
   // To the first place that is missing.
   seek() {
-    this.goTo(this.state.missing[0] || this.page.places[0]);
+    this.goTo(this.state.missing[0] ?? this.page.places[0] ?? null);
   }
+  /** @param {Place | null} place */
   goTo(place) {
-    const [, sentence] = place;
     this.place = place;
+    const sentence = place?.[1] ?? null;
     if (sentence !== null) {
       this.sentence = sentence;
     }
   }
   // To the next place that is still missing when this one is done; whether it was the last one that was missing.
   goOn() {
+    if (!this.place) {
+      return false;
+    }
     const hadMissing = this.stillMissing.length > 0;
     this.unconfirmed.push(this.place);
     const next = nextPlace(this.stillMissing, this.page.places, this.place);
@@ -269,20 +319,23 @@ var Work = class {
   get stillMissing() {
     return this.state.missing.filter((place) => !includesPlace(this.unconfirmed, place));
   }
-  goToField(name) {
-    this.goTo(this.placeOf(this.fieldOf(name)));
-  }
-  // To a sentence of the response, and a field that is asked of it.
+  /**
+   * To a sentence of the response, and a field that is asked of it.
+   * @param {string} sentence
+   */
   goToSentence(sentence) {
-    const field = this.field.each ? this.field : this.task.fields.find(({ each }) => each);
-    this.goTo([field.name, sentence]);
+    const field = this.field?.each ? this.field : this.task.fields.find(({ each }) => each);
+    if (field) {
+      this.goTo([field.name, sentence]);
+    }
   }
+  /** @param {number} step */
   goToSentenceBy(step) {
     const keys = this.page.each;
     if (!keys.length) {
       return;
     }
-    const position = clamp(keys.indexOf(this.sentence) + step, 0, keys.length - 1);
+    const position = clamp(keys.indexOf(this.sentence ?? "") + step, 0, keys.length - 1);
     this.goToSentence(keys[position]);
   }
 };
@@ -315,13 +368,24 @@ function contradictorySentences(contradiction, task, values, keys) {
   );
 }
 function sentencesChosenOnce(values, chosen, notChosen) {
-  const sentences = valueAt(values, [chosen, null]) ?? [];
-  const otherSentences = valueAt(values, [notChosen, null]) ?? sentences;
-  return sentences.filter((sentence) => !otherSentences.includes(sentence));
+  const sentences = keysIn(valueAt(values, [chosen, null]));
+  const otherLabel = valueAt(values, [notChosen, null]);
+  if (otherLabel === void 0) {
+    return [];
+  }
+  const otherSentences = keysIn(otherLabel);
+  return sentences.filter((sentence) => !otherSentences.includes(sentence)).map(String);
 }
 function completeLabels(name, values, keys) {
-  const labels = keys.map((key) => valueAt(values, [name, key]));
-  return labels.includes(void 0) ? [] : labels;
+  const labels = [];
+  for (const key of keys) {
+    const label = valueAt(values, [name, key]);
+    if (label === void 0) {
+      return [];
+    }
+    labels.push(label);
+  }
+  return labels;
 }
 function someSentenceHas(labelsByField, values, keys) {
   return Object.entries(labelsByField).every(([name, labels]) => {
@@ -340,21 +404,22 @@ function isOneOf(value, labels) {
     return false;
   }
   if (labels === "some") {
-    return value.length > 0;
+    return keysIn(value).length > 0;
   }
-  return labels === "none" ? value.length === 0 : labels.includes(value);
+  if (labels === "none") {
+    return keysIn(value).length === 0;
+  }
+  return !Array.isArray(value) && labels.includes(value);
 }
 
 // src/tag_box.mjs
 var TagBox = class {
+  /** @param {AnnotatorView} annotator */
   constructor(annotator) {
     this.annotator = annotator;
     this.work = annotator.work;
     this.field = this.work.task.fields.find(({ kind }) => kind === "tags");
     this.rows = /* @__PURE__ */ new Map();
-    this.draw();
-  }
-  draw() {
     this.choices = node("datalist", { id: `tags-${Math.random().toString(36).slice(2)}` });
     this.input = node("input", {
       type: "text",
@@ -374,7 +439,10 @@ var TagBox = class {
   focus() {
     this.input.focus();
   }
-  // While Chinese or Japanese is typed, Enter belongs to the input method.
+  /**
+   * While Chinese or Japanese is typed, Enter belongs to the input method.
+   * @param {KeyboardEvent} event
+   */
   onKey(event) {
     if (event.key !== "Enter" || event.isComposing) {
       return;
@@ -385,7 +453,7 @@ var TagBox = class {
   // Gives the item the tag in the box. The box keeps the focus, so that several tags can follow.
   give() {
     const name = this.input.value.trim();
-    if (!name) {
+    if (!name || !this.field) {
       return;
     }
     this.annotator.send("tag", { field: this.field.name, name });
@@ -402,46 +470,47 @@ var TagBox = class {
     this.summary.textContent = `codebook: ${codebook.length} ${codebook.length === 1 ? "tag" : "tags"}`;
     const ids = codebook.map(([id]) => id);
     if (JSON.stringify(ids) !== JSON.stringify([...this.rows.keys()])) {
-      this.drawRows(codebook);
+      this.rows = new Map(ids.map((id) => [id, this.row(id)]));
+      this.table.replaceChildren(...[...this.rows.values()].map(({ box }) => box));
     }
-    for (const [id, name, definition, count] of codebook) {
-      this.paintRow(this.rows.get(id), { id, name, definition, count }, codebook);
-    }
+    [...this.rows.values()].forEach((line, position) => this.paintRow(line, codebook[position], codebook));
   }
-  drawRows(codebook) {
-    this.rows = new Map(codebook.map(([id]) => [id, this.row(id)]));
-    this.table.replaceChildren(...[...this.rows.values()].map(({ box }) => box));
-  }
+  /**
+   * @param {string} id of the tag
+   * @returns {TagLine}
+   */
   row(id) {
-    const send = (change, content) => this.annotator.send("codebook", { change, tag: id, ...content });
-    const name = node("input", {
-      type: "text",
-      dir: "auto",
-      "aria-label": "name of the tag",
-      onchange: () => send("rename", { name: name.value })
-    });
+    const rename = () => this.annotator.send("codebook", { change: "rename", tag: id, name: name.value });
+    const define = () => this.annotator.send("codebook", { change: "define", tag: id, definition: definition.value });
+    const merge = () => this.annotator.send("codebook", { change: "merge", tag: id, into: into.value });
+    const name = node("input", { type: "text", dir: "auto", "aria-label": "name of the tag", onchange: rename });
     const definition = node("textarea", {
       rows: 1,
       dir: "auto",
       "aria-label": "definition of the tag",
       placeholder: "definition: what counts, what does not",
-      onchange: () => send("define", { definition: definition.value })
+      onchange: define
     });
-    const into = node("select", { "aria-label": "merge the tag into", onchange: () => send("merge", { into: into.value }) });
+    const into = node("select", { "aria-label": "merge the tag into", onchange: merge });
     const count = node("span", { class: "count" });
     return { box: node("div", { class: "tag" }, name, count, into, definition), name, definition, into, count };
   }
-  // What somebody is writing in stays as it is.
-  paintRow({ name, definition, into, count }, tag, codebook) {
+  /**
+   * What somebody is writing in stays as it is.
+   * @param {TagLine} line
+   * @param {TagRow} tag
+   * @param {TagRow[]} codebook
+   */
+  paintRow({ name, definition, into, count }, [tagId, tagName, tagDefinition, uses], codebook) {
     const isFree = (input) => document.activeElement !== input;
     if (isFree(name)) {
-      name.value = tag.name;
+      name.value = tagName;
     }
     if (isFree(definition)) {
-      definition.value = tag.definition;
+      definition.value = tagDefinition;
     }
-    count.textContent = `${tag.count} ${tag.count === 1 ? "item" : "items"}`;
-    const others = codebook.filter(([id]) => id !== tag.id).map(([id, label]) => node("option", { value: id }, label));
+    count.textContent = `${uses} ${uses === 1 ? "item" : "items"}`;
+    const others = codebook.filter(([id]) => id !== tagId).map(([id, label]) => node("option", { value: id }, label));
     into.replaceChildren(node("option", { value: "" }, "merge into …"), ...others);
     into.value = "";
   }
@@ -450,16 +519,22 @@ var TagBox = class {
 // src/fields.mjs
 var MOST_DIGITS = 9;
 var Fields = class {
+  /** @param {AnnotatorView} annotator */
   constructor(annotator) {
     this.annotator = annotator;
     this.work = annotator.work;
     this.accept = annotator.button("accept", "accept all", "a");
     this.tags = new TagBox(annotator);
-  }
-  draw() {
     this.suggested = node("div", { class: "suggested" });
     this.box = node("div", { class: "fields", role: "group", "aria-label": "labels" });
     this.warnings = node("div", { class: "warnings", role: "status" });
+    this.isNoteOpen = false;
+  }
+  // The boxes of labels, empty for another item.
+  draw() {
+    for (const box of [this.suggested, this.box, this.warnings]) {
+      box.replaceChildren();
+    }
     return [this.suggested, this.box, this.tags.box, this.warnings];
   }
   paint() {
@@ -484,9 +559,13 @@ var Fields = class {
     this.warnings.replaceChildren(...lines);
   }
   paintRows() {
-    const { task, sentence } = this.work;
-    const fields = task.fields.filter((field) => !field.each || sentence !== null);
-    const rows = fields.map((field) => this.row(field));
+    const rows = [];
+    for (const field of this.work.task.fields) {
+      const place = this.work.placeOf(field);
+      if (place) {
+        rows.push(this.row(field, place));
+      }
+    }
     rows.push(this.note());
     const typingRow = this.box.querySelector(".field:has(textarea:focus)");
     if (!typingRow) {
@@ -500,8 +579,11 @@ var Fields = class {
       }
     });
   }
-  row(field) {
-    const place = this.work.placeOf(field);
+  /**
+   * @param {Field} field
+   * @param {Place} place
+   */
+  row(field, place) {
     const { value, guess } = this.work.labelAt(place);
     const isActive = this.work.field === field;
     const classes = ["field"];
@@ -520,7 +602,12 @@ var Fields = class {
       control
     );
   }
-  // The button that makes a field the active one.
+  /**
+   * The button that makes a field the active one.
+   * @param {Field} field
+   * @param {Place} place
+   * @param {boolean} isActive
+   */
   name(field, place, isActive) {
     const label = field.each ? `${field.label} [${this.work.sentence}]` : field.label;
     const attributes = {
@@ -532,21 +619,30 @@ var Fields = class {
     };
     return node("button", attributes, kbd(field.key), " ", label);
   }
+  /**
+   * @param {Field} field
+   * @param {Place} place
+   */
   freeText(field, place) {
     const { value, guess } = this.work.labelAt(place);
     const [, sentence] = place;
     const send = (text, number) => {
       this.annotator.send("label", { field: field.name, sentence, value: text || null, number });
     };
-    return this.textarea(field.label, value ?? guess ?? "", send);
+    return this.textarea(field.label, String(value ?? guess ?? ""), send);
   }
+  /**
+   * @param {Field} field
+   * @param {Place} place
+   * @param {boolean} isActive
+   */
   options(field, place, isActive) {
     const { value, guess } = this.work.labelAt(place);
     const current = value ?? guess;
     const isSet = isList(field);
     const isSuggested = value === void 0;
     const buttons = this.work.optionsOf(field).map((option, position) => {
-      const isChosen = isSet ? Boolean(current?.includes(option.value)) : current === option.value;
+      const isChosen = isSet ? keysIn(current).includes(option.value) : current === option.value;
       const voters = this.work.votes(place, option.value).join("+");
       const attributes = {
         class: optionClass(isChosen, isSuggested),
@@ -560,8 +656,9 @@ var Fields = class {
       return optionButton(attributes, key, node("bdi", {}, option.label), voters ? node("sup", {}, voters) : null);
     });
     if (isSet) {
+      const isEmpty = value !== void 0 && keysIn(value).length === 0;
       const attributes = {
-        class: optionClass(value?.length === 0, isSuggested),
+        class: optionClass(isEmpty, isSuggested),
         onclick: this.whenPressed(place, () => this.annotator.give([]))
       };
       buttons.push(optionButton(attributes, isActive ? "e" : null, "none"));
@@ -569,7 +666,12 @@ var Fields = class {
     const role = isSet ? "group" : "radiogroup";
     return node("span", { class: "options", role, "aria-label": field.label }, ...buttons);
   }
-  // The second press of a double click does nothing, because another option may be under the mouse by then.
+  /**
+   * The second press of a double click does nothing, because another option may be under the mouse by then.
+   * @param {Place} place
+   * @param {function(): void} act
+   * @returns {function(MouseEvent): void}
+   */
   whenPressed(place, act) {
     return ({ detail }) => {
       if (detail < 2) {
@@ -577,26 +679,35 @@ var Fields = class {
       }
     };
   }
+  /** @param {Place} place */
   press(place, act = () => {
   }) {
     this.annotator.go(() => this.work.goTo(place));
     act();
     this.annotator.focus();
   }
+  /**
+   * @param {string} label
+   * @param {string} value
+   * @param {function(string, number): void} send gets the text, and the item for which it was typed
+   */
   textarea(label, value, send) {
     const input = node("textarea", { rows: 2, dir: "auto", "aria-label": label, placeholder: label });
     whenTyped(input, () => this.work.page.number, send);
     input.value = value;
     return input;
   }
-  // Moves the focus to the text of a field.
+  /**
+   * Move the focus to the text of a field.
+   * @param {string} name
+   */
   write(name) {
     const rows = (
       /** @type {HTMLElement[]} */
       [...this.box.querySelectorAll(".field")]
     );
     const row = rows.find(({ dataset }) => dataset.field === name);
-    row.querySelector("textarea").focus();
+    row?.querySelector("textarea")?.focus();
   }
   // It is visible if somebody has written a note, or wants to.
   note() {
@@ -605,11 +716,12 @@ var Fields = class {
     const input = this.textarea("note on this item", note, send);
     return node("div", { class: "field note", hidden: !note && !this.isNoteOpen }, input);
   }
+  /** @param {boolean} isOpen */
   showNote(isOpen) {
     this.isNoteOpen = isOpen;
     this.paint();
     if (isOpen) {
-      this.box.querySelector(".note").querySelector("textarea").focus();
+      this.box.querySelector(".note")?.querySelector("textarea")?.focus();
     }
   }
 };
@@ -632,7 +744,7 @@ function summaryOf(field, value, guess) {
   if (!isList(field)) {
     return isSuggested ? "?" : "✓";
   }
-  const sentences = sentencesInShort(field, current);
+  const sentences = sentencesInShort(field, keysIn(current));
   return isSuggested ? `${sentences} ?` : sentences;
 }
 function sentencesInShort(field, keys) {
@@ -646,6 +758,11 @@ function sentencesInShort(field, keys) {
     return `${keys.length} marked`;
   }
   return keys.map((key) => `[${key}]`).join(" ");
+}
+
+// src/actions.mjs
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 // src/keys.mjs
@@ -677,10 +794,14 @@ var ACTS = [
   ["fold", ["o"], "unfold a long document"],
   ["leave", ["Escape"], "close the open panel"]
 ];
-var BUTTONS = ACTS.filter(([, , , button]) => button).map(([act, keys, , button]) => {
-  const [label, title = label] = button;
-  return [act, label, keys[0], title];
-});
+var BUTTONS = [];
+for (const row of ACTS) {
+  const [act, keys, , button] = row;
+  if (button) {
+    const [label, title = label] = button;
+    BUTTONS.push([act, label, keys[0], title]);
+  }
+}
 function isPlain({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   const hasModifier = ctrlKey || metaKey || altKey;
   const runsCell = shiftKey && key === "Enter";
@@ -693,32 +814,34 @@ function stepOf(event) {
 function leavesSearch(event) {
   return isPlain(event) && !event.isComposing && ["Escape", "Enter", "ArrowDown"].includes(event.key);
 }
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 var STORAGE_KEY = "ragnb-annotator";
 function storedSettings() {
   try {
-    return JSON.parse(localStorage.getItem(STORAGE_KEY));
+    return JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "null");
   } catch {
     return null;
   }
 }
+function settingsOf(task) {
+  const stored = storedSettings();
+  const keys = /* @__PURE__ */ Object.create(null);
+  if (isObject(stored) && isObject(stored.keys)) {
+    Object.assign(keys, stored.keys);
+  }
+  if (!isObject(keys[task])) {
+    keys[task] = {};
+  }
+  const goesOn = !isObject(stored) || stored.goesOn !== false;
+  return { goesOn, keys };
+}
 var Keys = class {
+  /** @param {Task} task */
   constructor({ name, fields }) {
     this.fields = fields;
     const hasTags = fields.some(({ kind }) => kind === "tags");
     this.acts = ACTS.filter(([act]) => act !== "tag" || hasTags);
-    const stored = storedSettings();
-    const keysByTask = /* @__PURE__ */ Object.create(null);
-    if (isObject(stored?.keys)) {
-      Object.assign(keysByTask, stored.keys);
-    }
-    if (!isObject(keysByTask[name])) {
-      keysByTask[name] = {};
-    }
-    this.settings = { goesOn: stored?.goesOn !== false, keys: keysByTask };
-    this.replacements = keysByTask[name];
+    this.settings = settingsOf(name);
+    this.replacements = this.settings.keys[name];
   }
   get goesOn() {
     return this.settings.goesOn;
@@ -730,11 +853,18 @@ var Keys = class {
     } catch {
     }
   }
-  // The key that does what a key of the table does.
+  /**
+   * The key that does what a key of the table does.
+   * @param {string} key
+   */
   of(key) {
     return this.replacements[key] ?? key;
   }
-  // Lets another key do what one of the table does; false if that key has a meaning. The key of the table brings it back.
+  /**
+   * Let another key do what one of the table does; false if that key has a meaning. The key of the table brings it back.
+   * @param {string} key
+   * @param {string} other
+   */
   change(key, other) {
     const isRestored = other === key;
     const isUsable = other.length === 1 && !this.act({ key: other });
@@ -745,7 +875,10 @@ var Keys = class {
     this.keep();
     return true;
   }
-  // The key of the table that a pressed key stands for.
+  /**
+   * The key of the table that a pressed key stands for.
+   * @param {string} pressed
+   */
   original(pressed) {
     const replaced = Object.keys(this.replacements).find((key) => this.of(key) === pressed);
     return replaced ?? pressed;
@@ -779,7 +912,10 @@ var Keys = class {
     const field = this.fields.find((candidate) => candidate.key === letter);
     return field ? { act: "field", name: field.name } : null;
   }
-  // Rows of the help: keys of the table that can be changed, and what they do.
+  /**
+   * Rows of the help: keys of the table that can be changed, and what they do.
+   * @returns {[keys: string[], meaning: string][]}
+   */
   help() {
     const rows = this.fields.map(({ key, label }) => [[key], `label: ${label}`]);
     const optionCounts = this.fields.map(({ kind, options }) => kind === "tags" ? MOST_DIGITS2 : options.length);
@@ -790,10 +926,17 @@ var Keys = class {
     }
     return rows;
   }
-  // Writes the keys that were chosen wherever a key is shown.
+  /**
+   * Write the keys that were chosen wherever a key is shown.
+   * @param {HTMLElement} root
+   */
   write(root) {
-    for (const element of root.querySelectorAll("kbd[data-key]")) {
-      const key = this.of(element.dataset.key);
+    const shownKeys = (
+      /** @type {NodeListOf<HTMLElement>} */
+      root.querySelectorAll("kbd[data-key]")
+    );
+    for (const element of shownKeys) {
+      const key = this.of(element.dataset.key ?? "");
       element.textContent = KEY_NAMES[key] ?? key;
       element.closest("[aria-keyshortcuts]")?.setAttribute("aria-keyshortcuts", key);
     }
@@ -850,6 +993,7 @@ function passes([, status, isFlagged], filter) {
   }
 }
 var ItemList = class {
+  /** @param {AnnotatorView} annotator */
   constructor(annotator) {
     this.annotator = annotator;
     this.work = annotator.work;
@@ -881,7 +1025,10 @@ var ItemList = class {
     this.moveTo(this.numbers.indexOf(this.work.page.number));
     this.rows.list.focus();
   }
-  // Lines that have changed; the list itself is not sent again.
+  /**
+   * Lines that have changed; the list itself is not sent again.
+   * @param {Record<number, Entry>} entries
+   */
   learn(entries) {
     Object.assign(this.work.entries, entries);
     this.draw();
@@ -895,6 +1042,10 @@ var ItemList = class {
     this.count.textContent = `${this.numbers.length} of ${entries.length}`;
     this.rows.draw(this.numbers.length, this.at);
   }
+  /**
+   * @param {number} position
+   * @returns {RowElement}
+   */
   row(position) {
     const number = this.numbers[position];
     const [title, status, isFlagged] = this.work.entries[number];
@@ -910,6 +1061,7 @@ var ItemList = class {
       node("span", { class: "title", dir: "auto" }, title)
     ];
   }
+  /** @param {KeyboardEvent} event */
   onKey(event) {
     const step = stepOf(event);
     if (event.key === "Enter" && isPlain(event)) {
@@ -921,6 +1073,7 @@ var ItemList = class {
     }
     event.preventDefault();
   }
+  /** @param {KeyboardEvent} event */
   onQueryKey(event) {
     if (event.key === "Escape" || !leavesSearch(event)) {
       return;
@@ -928,12 +1081,14 @@ var ItemList = class {
     event.preventDefault();
     this.rows.list.focus();
   }
+  /** @param {number} position */
   moveTo(position) {
     this.draw();
     this.at = clamp(position, 0, Math.max(0, this.numbers.length - 1));
     this.rows.reveal(this.at);
     this.draw();
   }
+  /** @param {number | undefined} number */
   choose(number) {
     if (number === void 0) {
       return;
@@ -1008,6 +1163,11 @@ function guideOf({ name, guideline }) {
   return node("details", attributes, node("summary", {}, `guideline: ${name}`), ...lines);
 }
 
+// src/errors.mjs
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+
 // src/saving.mjs
 var SOON = 400;
 var LATE = 3e3;
@@ -1027,7 +1187,7 @@ function counted(names) {
 }
 var Saving = class {
   /**
-   * @param {import("./types.js").Model} model
+   * @param {AnnotatorModel} model
    * @param {HTMLElement} root of the annotator
    * @param {function(): void} onseen called when the user has seen all refused actions
    */
@@ -1042,30 +1202,38 @@ var Saving = class {
     this.held = [];
     this.refused = [];
     this.question = null;
+    this.reportedCount = null;
+    this.isGoingOn = false;
+    this.isGone = false;
     this.beforeUnload = (event) => {
       if (this.isBusy) {
         event.preventDefault();
       }
     };
     addEventListener("beforeunload", this.beforeUnload);
-    this.draw();
-  }
-  draw() {
     this.now = node("span", { class: "now" });
     this.list = node("div", { class: "refused", role: "alert" });
     this.saved = node("span", { class: "saved" });
     const message = node("span", { class: "message", role: "status", "aria-live": "polite" }, this.list, this.now);
     this.box = node("div", { class: "foot" }, message, this.saved);
   }
-  // Sends an act about an item, by default the one on the screen.
-  send(act, content = {}) {
-    const item = content.number ?? this.model.get("page").number;
+  /**
+   * Send an act about an item, by default the one on the screen.
+   * @template {ActName} Name
+   * @param {Name} act
+   * @param {Acts[Name] & {number?: number}} [content] with the number of the item
+   */
+  send(act, content) {
+    const item = content?.number ?? this.model.get("page").number;
     this.lastId += 1;
     const id = this.lastId;
     try {
-      this.model.send({ ...content, number: item, act, id });
+      this.model.send(
+        /** @type {Act} */
+        { ...content, number: item, act, id }
+      );
     } catch (error) {
-      this.refuse(act, item, `not saved: the kernel is gone (${error.message}); run the cell again`);
+      this.refuse(act, item, `not saved: the kernel is gone (${messageOf(error)}); run the cell again`);
       return;
     }
     this.unacknowledged.set(id, { act, item, time: performance.now() });
@@ -1075,7 +1243,10 @@ var Saving = class {
     this.startClock();
     this.paintBusy();
   }
-  // Says what became of an act that was sent from here; false if something is not acknowledged yet.
+  /**
+   * Say what became of an act that was sent from here; false if something is not acknowledged yet.
+   * @param {Answered & {saved: string}} state
+   */
   paint({ ack, message, failed, saved }) {
     this.saved.textContent = saved;
     const action = this.unacknowledged.get(ack);
@@ -1087,10 +1258,16 @@ var Saving = class {
     }
     this.stopClock();
     this.paintBusy();
-    const isInListOfRefused = action && failed;
+    const isInListOfRefused = action !== void 0 && failed;
     this.say(isInListOfRefused ? "" : message, failed);
     return true;
   }
+  /**
+   * @param {number} id
+   * @param {Sent} action
+   * @param {string} message
+   * @param {boolean} failed
+   */
   finish(id, action, message, failed) {
     const { act, item } = action;
     this.unacknowledged.delete(id);
@@ -1103,6 +1280,11 @@ var Saving = class {
       this.finishLeaving(action, message, failed);
     }
   }
+  /**
+   * @param {Sent} action
+   * @param {string} message
+   * @param {boolean} failed
+   */
   finishLeaving({ act, item }, message, failed) {
     this.leavingId = null;
     const staysHere = failed || message && !["undo", "redo"].includes(act);
@@ -1111,6 +1293,7 @@ var Saving = class {
     }
     setTimeout(() => this.goOn());
   }
+  /** @param {string} text */
   say(text, failed = false) {
     this.now.textContent = text;
     this.now.classList.toggle("failed", failed);
@@ -1168,7 +1351,11 @@ var Saving = class {
     const hasUnfinished = this.leavingId !== null || this.held.length > 0;
     return hasUnfinished && !this.isGoingOn;
   }
-  // Runs at once, or when the item that it is meant for is on the screen.
+  /**
+   * Run at once, or when the item that it is meant for is on the screen.
+   * @param {string} name of the key or button
+   * @param {function(): void} run
+   */
   whenShown(name, run) {
     if (this.waiting) {
       this.held.push({ name, run });
@@ -1180,14 +1367,21 @@ var Saving = class {
   // Does what was held, up to what shows yet another item.
   goOn() {
     this.isGoingOn = true;
-    while (this.held.length && this.leavingId === null) {
-      const { run } = this.held.shift();
-      run();
+    while (this.leavingId === null) {
+      const next = this.held.shift();
+      if (!next) {
+        break;
+      }
+      next.run();
     }
     this.isGoingOn = false;
     this.paintBusy();
   }
-  // The item that the held keys were meant for does not come.
+  /**
+   * The item that the held keys were meant for does not come.
+   * @param {number} item
+   * @param {string} reason
+   */
   drop(item, reason) {
     const names = this.held.map(({ name }) => name);
     this.held = [];
@@ -1204,10 +1398,16 @@ var Saving = class {
     this.paintBusy();
   }
   // ---- what was refused stays on the screen until it is seen -------------------------------------------------------
+  /**
+   * @param {string} act
+   * @param {number} item
+   * @param {string} text
+   */
   refuse(act, item, text) {
     this.refused.push({ act, item, text, time: performance.now() });
     this.paintRefused();
   }
+  /** @param {function(Refused): boolean} isForgotten */
   forget(isForgotten) {
     this.refused = this.refused.filter((refusal) => !isForgotten(refusal));
     this.paintRefused();
@@ -1241,13 +1441,24 @@ var FOLD_ABOVE = 40;
 var FOLDED_TO = 8;
 var LEFT_BUTTON = 0;
 var Sentences = class {
+  /** @param {AnnotatorView} annotator */
   constructor(annotator) {
     this.annotator = annotator;
     this.work = annotator.work;
     this.uid = `ragnb-${Math.random().toString(36).slice(2)}`;
+    this.lines = {};
+    this.boxes = {};
+    this.cursor = {};
+    this.hits = [];
+    this.hitAt = -1;
+    this.anchor = null;
+    this.dragging = null;
   }
   // ---- drawn when the item changes -------------------------------------------------------------------------------
-  // The boxes of the documents (one or none), and the boxes of all other parts.
+  /**
+   * The boxes of the documents (one or none), and the boxes of all other parts.
+   * @returns {[documents: HTMLElement[], others: HTMLElement[]]}
+   */
   draw() {
     this.lines = {};
     this.boxes = {};
@@ -1262,6 +1473,11 @@ var Sentences = class {
     const otherBoxes = otherParts.map((part) => this.box(part.name, [part], part.heading));
     return [documentBoxes, otherBoxes];
   }
+  /**
+   * @param {string} name
+   * @param {Part[]} parts
+   * @param {string} label
+   */
   box(name, parts, label) {
     this.lines[name] = [];
     this.cursor[name] = 0;
@@ -1276,6 +1492,10 @@ var Sentences = class {
     this.boxes[name] = node("div", attributes, ...sections);
     return this.boxes[name];
   }
+  /**
+   * @param {string} name
+   * @param {Part} part
+   */
   section(name, { heading, sentences }) {
     const isLong = name !== "words" && sentences.length > FOLD_ABOVE;
     const lines = sentences.map(([key, text]) => this.line(name, key, text));
@@ -1293,9 +1513,14 @@ var Sentences = class {
     );
     return section;
   }
+  /**
+   * @param {string} part
+   * @param {string} key
+   * @param {string} text
+   */
   line(part, key, text) {
     const badges = node("sup", { class: "badges", dir: "ltr" });
-    const line = { part, place: this.lines[part].length, key, text, badges };
+    const place = this.lines[part].length;
     const hasKey = this.work.page.keyed.includes(part);
     const lead = hasKey ? [node("small", { class: "key", dir: "ltr" }, `[${key}]`), " "] : [];
     const attributes = {
@@ -1303,22 +1528,23 @@ var Sentences = class {
       role: "option",
       dir: part === "words" ? null : "auto",
       // words follow the direction of their text
-      id: `${this.uid}-${part}-${line.place}`,
+      id: `${this.uid}-${part}-${place}`,
       onmousedown: (event) => this.onPress(event, line),
       onmouseenter: () => this.onDrag(line),
       onclick: () => this.select(line)
     };
-    line.node = node("span", attributes, ...lead, node("span", { class: "words" }, text), badges);
+    const element = node("span", attributes, ...lead, node("span", { class: "words" }, text), badges);
+    const line = { part, place, key, text, badges, node: element };
     this.lines[part].push(line);
-    return line.node;
+    return element;
   }
   unfold(line = this.here) {
-    line?.node.closest("section").classList.remove("folded");
+    line?.node.closest("section")?.classList.remove("folded");
   }
   // ---- painted with every action -----------------------------------------------------------------------------------
   paint() {
     const { fields } = this.work.task;
-    const marks = fields.filter(({ kind }) => kind === "sentences").map((field) => this.mark(field));
+    const marks = fields.filter(({ kind }) => kind === "sentences").flatMap((field) => this.mark(field) ?? []);
     const pickedLines = new Set(this.anchor === null ? [] : this.picked());
     const hits = new Set(this.hits);
     for (const [part, lines] of Object.entries(this.lines)) {
@@ -1333,28 +1559,44 @@ var Sentences = class {
       this.boxes[here.part].setAttribute("aria-activedescendant", here.node.id);
     }
   }
-  // How many sentences are marked, in the heading of each section.
+  /**
+   * How many sentences are marked, in the heading of each section.
+   * @param {string} part
+   */
   paintCounts(part) {
     for (const count of this.boxes[part].querySelectorAll(".chosen")) {
-      const marked = count.closest("section").querySelectorAll(".on, .held");
-      count.textContent = marked.length ? ` · ${marked.length} marked` : "";
+      const marked = count.closest("section")?.querySelectorAll(".on, .held").length;
+      count.textContent = marked ? ` · ${marked} marked` : "";
     }
   }
-  // A field of sentences, its place, and the keys that were chosen there or are suggested.
+  /**
+   * What is marked in a field of sentences; null if it is asked of each sentence of a response without any.
+   * @param {Field} field
+   * @returns {Mark | null}
+   */
   mark(field) {
     const place = this.work.placeOf(field);
+    if (!place) {
+      return null;
+    }
     const { value, guess } = this.work.labelAt(place);
-    return { field, place, keys: new Set(value ?? guess ?? []), isSuggested: guess !== void 0 };
+    return { field, place, keys: new Set(keysIn(value ?? guess)), isSuggested: guess !== void 0 };
   }
+  /**
+   * @param {Line} line
+   * @param {Mark[]} marks
+   * @param {boolean} isPicked
+   * @param {boolean} isHit
+   */
   paintLine(line, marks, isPicked, isHit) {
     const { part, key, place } = line;
     const { task, field: activeField, sentence } = this.work;
     const marksOfLine = marks.filter(({ keys }) => keys.has(key));
-    const isOn = marksOfLine.some(({ field }) => field.name === activeField.name);
+    const isOn = marksOfLine.some(({ field }) => field.name === activeField?.name);
     const nextWord = part === "words" ? this.lines[part][place + 1] : void 0;
     const marksThatEnd = marksOfLine.filter(({ keys }) => !nextWord || !keys.has(nextWord.key));
     line.badges.textContent = this.badges(line, marks, marksThatEnd).join(" ");
-    line.node.setAttribute("aria-selected", isOn);
+    line.node.setAttribute("aria-selected", String(isOn));
     const classes = {
       on: isOn,
       held: marksOfLine.length > 0 && !isOn,
@@ -1368,11 +1610,20 @@ var Sentences = class {
       line.node.classList.toggle(name, isPresent);
     }
   }
-  // Letters of labels, with a question mark if suggested; what other annotators chose; verdicts on a sentence of the response.
+  /**
+   * Letters of labels, with a question mark if suggested; what other annotators chose; verdicts on a sentence of the response.
+   * @param {Line} line
+   * @param {Mark[]} marks
+   * @param {Mark[]} marksThatEnd
+   */
   badges(line, marks, marksThatEnd) {
     const letters = marksThatEnd.map(({ field, isSuggested }) => withDoubt(field.key.toUpperCase(), isSuggested));
     return [...letters, ...this.votes(line, marks), ...this.verdicts(line)];
   }
+  /**
+   * @param {Line} line
+   * @param {Mark[]} marks
+   */
   votes({ key }, marks) {
     const badges = [];
     for (const { field, place } of marks) {
@@ -1383,6 +1634,7 @@ var Sentences = class {
     }
     return badges;
   }
+  /** @param {Line} line */
   verdicts({ part, key }) {
     const { task } = this.work;
     if (part !== task.unit) {
@@ -1397,7 +1649,10 @@ var Sentences = class {
     });
   }
   // ---- cursor and ranges -------------------------------------------------------------------------------------------
-  // The part in which keys move: the part whose sentences are labelled, else the documents, else the first with any text.
+  /**
+   * The part in which keys move: the part whose sentences are labelled, else the documents, else the first with any text.
+   * @returns {string | undefined} undefined if no part has a text
+   */
   get part() {
     const labelled = this.labelledPart;
     if (this.lines[labelled]?.length) {
@@ -1406,20 +1661,26 @@ var Sentences = class {
     return Object.keys(this.lines).find((name) => this.lines[name].length);
   }
   get labelledPart() {
-    const { kind, of, each } = this.work.field;
-    if (kind === "sentences") {
-      return of;
+    const { field, task } = this.work;
+    if (field?.kind === "sentences") {
+      return field.of;
     }
-    return each ? this.work.task.unit : "documents";
+    return field?.each ? task.unit : "documents";
   }
-  // The line under the cursor.
+  /**
+   * The line under the cursor.
+   * @returns {Line | undefined}
+   */
   get here() {
-    return this.lines[this.part]?.[this.cursor[this.part]];
+    const { part } = this;
+    return part === void 0 ? void 0 : this.lines[part][this.cursor[part]];
   }
   focus() {
-    const box = this.boxes[this.part] ?? this.annotator.root;
+    const { part } = this;
+    const box = part === void 0 ? this.annotator.root : this.boxes[part];
     box.focus({ preventScroll: true });
   }
+  /** @param {Line} line */
   goTo(line) {
     this.cursor[line.part] = line.place;
     line.node.scrollIntoView({ block: "nearest" });
@@ -1435,11 +1696,16 @@ var Sentences = class {
       this.goTo(line);
     }
   }
-  // Keys that go sideways follow the direction of the text.
+  /**
+   * Move the cursor. Keys that go sideways follow the direction of the text.
+   * @param {number} step
+   * @param {boolean} [extend] whether the range that begins at the anchor is extended
+   * @param {boolean} [sideways]
+   */
   move(step, extend, sideways) {
     const { part, here } = this;
-    const visibleLines = (this.lines[part] ?? []).filter((line2) => line2.node.checkVisibility());
-    if (!visibleLines.length) {
+    const visibleLines = part === void 0 ? [] : this.lines[part].filter((line2) => line2.node.checkVisibility());
+    if (!here || !visibleLines.length) {
       return;
     }
     const isReversed = sideways && getComputedStyle(here.node).direction === "rtl";
@@ -1456,36 +1722,53 @@ var Sentences = class {
     this.focus();
     this.select(line);
   }
-  // Where labels are asked of each sentence of the response, the sentence under the cursor is the one that is labelled.
+  /**
+   * Where labels are asked of each sentence of the response, the sentence under the cursor is the one that is labelled.
+   * @param {Line} line
+   */
   select({ part, key }) {
     const isAskedOfEach = part === this.work.task.unit && this.work.page.each.length > 0;
     if (isAskedOfEach && !this.work.chooses(part)) {
       this.annotator.go(() => this.work.goToSentence(key));
     }
   }
-  // The lines in sight from the anchor to the cursor, where sentences are chosen.
+  /**
+   * The lines in sight from the anchor to the cursor, where sentences are chosen.
+   * @returns {Line[]}
+   */
   picked() {
-    const { of } = this.work.field;
-    const lines = this.work.chooses(of) ? this.lines[of] ?? [] : [];
-    const cursor = this.cursor[of];
+    const { field } = this.work;
+    if (field?.kind !== "sentences") {
+      return [];
+    }
+    const cursor = this.cursor[field.of];
     const anchor = this.anchor ?? cursor;
     const first = Math.min(anchor, cursor);
     const last = Math.max(anchor, cursor);
-    return lines.slice(first, last + 1).filter((line) => line.node.checkVisibility());
+    return (this.lines[field.of] ?? []).slice(first, last + 1).filter((line) => line.node.checkVisibility());
   }
-  // The sentences that are picked, and whether to choose them or not: all of them become the opposite of the one at which the
-  // range begins. For a single sentence, `on` is null, because the kernel knows its value best.
+  /**
+   * The sentences that are picked, and whether to choose them or not: all of them become the opposite of the one at which the
+   * range begins. For a single sentence, `on` is null, because the kernel knows its value best.
+   * @param {number | null} lead the place at which the range begins
+   * @returns {{keys: string[], on: boolean | null}}
+   */
   take(lead = this.anchor) {
     const { field } = this.work;
     const keys = this.picked().map(({ key }) => key);
     this.anchor = null;
-    if (keys.length <= 1) {
+    const mark = field && this.mark(field);
+    if (keys.length <= 1 || lead === null || !mark) {
       return { keys, on: null };
     }
     const leadingLine = this.lines[field.of][lead];
-    return { keys, on: !this.mark(field).keys.has(leadingLine.key) };
+    return { keys, on: !mark.keys.has(leadingLine.key) };
   }
   // ---- mouse ---------------------------------------------------------------------------------------------------------
+  /**
+   * @param {MouseEvent} event
+   * @param {Line} line
+   */
   onPress(event, { part, place }) {
     const selectsText = event.altKey;
     if (event.button !== LEFT_BUTTON || selectsText) {
@@ -1501,6 +1784,7 @@ var Sentences = class {
     this.boxes[part].focus({ preventScroll: true });
     this.paint();
   }
+  /** @param {Line} line */
   onDrag({ part, place }) {
     if (this.dragging !== part) {
       return;
@@ -1508,7 +1792,10 @@ var Sentences = class {
     this.cursor[part] = place;
     this.paint();
   }
-  // The lines over which the mouse was dragged are chosen.
+  /**
+   * The lines over which the mouse was dragged are chosen.
+   * @param {number} lead
+   */
   onRelease(lead) {
     if (this.dragging) {
       this.annotator.toggle(lead);
@@ -1519,7 +1806,7 @@ var Sentences = class {
   /**
    * Find words in the texts, and go to the first hit.
    * @param {string} query
-   * @returns {[number, number]} number of the hit under the cursor, and how many hits there are
+   * @returns {Hit}
    */
   find(query) {
     const lines = Object.values(this.lines).flat();
@@ -1533,7 +1820,7 @@ var Sentences = class {
   }
   /**
    * @param {number} step 1 or -1
-   * @returns {[number, number]}
+   * @returns {Hit}
    */
   nextHit(step) {
     const total = this.hits.length;
@@ -1554,6 +1841,7 @@ var MODIFIERS = ["Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock"];
 var TEXT_FIELDS = ["INPUT", "TEXTAREA"];
 var MOST_SECONDS = 90;
 var MOST_MINUTES = 90;
+var NOTHING_TO_LABEL = "there is nothing to label in this item";
 function spoken(seconds) {
   if (seconds < MOST_SECONDS) {
     return `about ${Math.max(1, Math.round(seconds))} s left`;
@@ -1565,18 +1853,33 @@ function spoken(seconds) {
   return `about ${(minutes / 60).toFixed(1)} h left`;
 }
 var Annotator = class {
+  /**
+   * @param {AnnotatorModel} model
+   * @param {HTMLElement} el
+   */
   constructor(model, el) {
     this.model = model;
     this.work = new Work(model);
     this.keys = new Keys(this.work.task);
     this.isSeeking = false;
-    this.drawRoot();
+    this.page = null;
+    this.focusBefore = null;
+    this.root = this.drawRoot();
     this.saving = new Saving(model, this.root, () => this.focus());
     this.sentences = new Sentences(this);
     this.fields = new Fields(this);
     this.search = searchOf(this.sentences);
     this.items = new ItemList(this);
     this.help = helpOf(this.keys, (key, other) => this.changeKey(key, other));
+    this.bar = node("progress", { "aria-label": "labelled" });
+    this.count = node("span", { class: "count" });
+    const buttons = BUTTONS.map(([act, label, key, title]) => (
+      /** @type {const} */
+      [act, this.button(act, label, key, title)]
+    ));
+    this.buttons = new Map(buttons);
+    this.body = node("div", { class: "body" });
+    this.end = node("div", { class: "panel end", hidden: true });
     this.drawFrame();
     el.append(this.root);
     this.disconnect = connect(model, {
@@ -1599,17 +1902,18 @@ var Annotator = class {
       this.items.learn(this.work.state.entries);
     });
   }
-  onMessage({ kind, question }) {
-    if (kind === "focus") {
+  /** @param {Message} message */
+  onMessage(message) {
+    if (message.kind === "focus") {
       this.takeFocus();
-    } else if (kind === "pending") {
-      this.saving.answer(question);
+    } else if (message.kind === "pending") {
+      this.saving.answer(message.question);
     }
   }
   // ---- the frame, drawn once -----------------------------------------------------------------------------------------
   drawRoot() {
     const stop = (event) => event.stopPropagation();
-    this.root = node("div", {
+    return node("div", {
       class: "ragnb-annotator",
       role: "region",
       "aria-label": `annotator: ${this.work.task.name}`,
@@ -1621,18 +1925,10 @@ var Annotator = class {
     });
   }
   drawFrame() {
-    this.bar = node("progress", { "aria-label": "labelled" });
-    this.count = node("span", { class: "count" });
-    this.buttons = {};
-    for (const [act, label, key, title] of BUTTONS) {
-      this.buttons[act] = this.button(act, label, key, title);
-    }
-    this.body = node("div", { class: "body" });
-    this.end = node("div", { class: "panel end", hidden: true });
     const toolbar = { class: "buttons", role: "toolbar", "aria-label": "actions" };
     this.root.append(
       node("div", { class: "head" }, this.bar, this.count),
-      node("div", toolbar, ...Object.values(this.buttons)),
+      node("div", toolbar, ...this.buttons.values()),
       guideOf(this.work.task),
       this.help,
       this.items.box,
@@ -1642,6 +1938,12 @@ var Annotator = class {
       this.saving.box
     );
   }
+  /**
+   * @param {OtherAct} act
+   * @param {string} label
+   * @param {string} key
+   * @param {string} title
+   */
   button(act, label, key, title = label) {
     const onclick = () => {
       this.focus();
@@ -1652,9 +1954,10 @@ var Annotator = class {
   }
   // ---- the page, drawn when the item changes -------------------------------------------------------------------------
   drawPage() {
-    this.page = this.work.page;
+    const { page } = this.work;
+    this.page = page;
     this.work.begin();
-    const conversation = this.conversation();
+    const conversation = this.conversation(page);
     const [documents, otherParts] = this.sentences.draw();
     const columns = node(
       "div",
@@ -1662,12 +1965,14 @@ var Annotator = class {
       node("div", { class: "column" }, ...documents),
       node("div", { class: "column side" }, ...otherParts, ...this.fields.draw())
     );
-    this.body.replaceChildren(conversation, this.question(), columns);
+    this.body.replaceChildren(conversation, this.question(page), columns);
     conversation.scrollTop = conversation.scrollHeight;
   }
-  // The earlier turns of the conversation.
-  conversation() {
-    const { history } = this.page;
+  /**
+   * The earlier turns of the conversation.
+   * @param {Page} page
+   */
+  conversation({ history }) {
     const messages = history.length === 1 ? "message" : "messages";
     const heading = `earlier in the conversation: ${history.length} ${messages}`;
     const turns = history.map(
@@ -1676,9 +1981,11 @@ var Annotator = class {
     const attributes = { class: "history", open: true, hidden: !history.length };
     return node("details", attributes, node("summary", {}, heading), ...turns);
   }
-  // The question with its references, which have the direction of the question.
-  question() {
-    const { number, question, references } = this.page;
+  /**
+   * The question with its references, which have the direction of the question.
+   * @param {Page} page
+   */
+  question({ number, question, references }) {
     const lead = node("span", { dir: "ltr" }, `${number + 1}.`);
     const lines = references.map((text, position) => {
       const word = position === 0 ? "reference:" : "and";
@@ -1740,30 +2047,37 @@ var Annotator = class {
     this.count.textContent = this.progressText();
     this.bar.max = progress.items;
     this.bar.value = progress.labelled;
-    const isPossible = {
-      undo: state.can_undo,
-      redo: state.can_redo,
-      previous: page.number > 0,
-      next: page.number < progress.items - 1
-    };
-    for (const [act, possible] of Object.entries(isPossible)) {
-      this.buttons[act].disabled = !possible;
+    const isPossible = [
+      ["undo", state.can_undo],
+      ["redo", state.can_redo],
+      ["previous", page.number > 0],
+      ["next", page.number < progress.items - 1]
+    ];
+    for (const [act, possible] of isPossible) {
+      const button = this.buttons.get(act);
+      if (button) {
+        button.disabled = !possible;
+      }
     }
-    const isPressed = {
-      flag: state.flag,
-      skip: state.status === "skipped",
-      memo: state.note !== "",
-      auto: this.keys.goesOn
-    };
-    for (const [act, pressed] of Object.entries(isPressed)) {
-      this.buttons[act].setAttribute("aria-pressed", pressed);
+    const isPressed = [
+      ["flag", state.flag],
+      ["skip", state.status === "skipped"],
+      ["memo", state.note !== ""],
+      ["auto", this.keys.goesOn]
+    ];
+    for (const [act, pressed] of isPressed) {
+      this.buttons.get(act)?.setAttribute("aria-pressed", String(pressed));
     }
     this.root.dataset.status = state.status;
   }
   progressText() {
     const { progress } = this.work.state;
     const parts = [`${progress.labelled} of ${progress.items} labelled`];
-    for (const status of ["started", "skipped", "flagged"]) {
+    for (
+      const status of
+      /** @type {const} */
+      ["started", "skipped", "flagged"]
+    ) {
       if (progress[status]) {
         parts.push(`${progress[status]} ${status}`);
       }
@@ -1774,9 +2088,15 @@ var Annotator = class {
     return parts.join(" · ");
   }
   // ---- keys ----------------------------------------------------------------------------------------------------------
-  // The element with the focus handles the key first: a text field, a list or a button. Then the annotator does.
+  /**
+   * The element with the focus handles the key first: a text field, a list or a button. Then the annotator does.
+   * @param {KeyboardEvent} event
+   */
   onKey(event) {
-    const { tagName } = event.target;
+    const { tagName } = (
+      /** @type {Element} */
+      event.target
+    );
     const pressesButton = tagName === "BUTTON" && [" ", "Enter"].includes(event.key);
     if (event.defaultPrevented) {
       event.stopPropagation();
@@ -1788,6 +2108,7 @@ var Annotator = class {
       this.onCommand(event);
     }
   }
+  /** @param {KeyboardEvent} event */
   onTyping(event) {
     event.stopPropagation();
     const finishes = event.key === "Enter" && (event.ctrlKey || event.metaKey);
@@ -1802,6 +2123,7 @@ var Annotator = class {
       this.leave();
     }
   }
+  /** @param {KeyboardEvent} event */
   onCommand(event) {
     const meaning = this.keys.act(event);
     const isOfNotebook = (event.ctrlKey || event.metaKey) && event.key.length === 1;
@@ -1810,35 +2132,40 @@ var Annotator = class {
     }
     event.stopPropagation();
     const isHeld = this.saving.waiting && !MODIFIERS.includes(event.key);
-    if (!meaning && !isHeld) {
-      return;
-    }
-    event.preventDefault();
     if (isHeld) {
+      event.preventDefault();
       this.saving.whenShown(event.key, () => this.replay(event));
-    } else if (!event.repeat || meaning.act === "move") {
-      this.act(meaning);
+    } else if (meaning) {
+      event.preventDefault();
+      if (!event.repeat || meaning.act === "move") {
+        this.act(meaning);
+      }
     }
   }
-  // A key that was held, for whatever has the focus now: a key before it may have opened the note, a search or the list.
+  /**
+   * Repeat a key that was held, for whatever has the focus now: a key before it may have opened the note, a search or the list.
+   * @param {KeyboardEvent} event
+   */
   replay(event) {
-    const hasFocus = this.root.contains(document.activeElement);
-    const target = hasFocus ? document.activeElement : this.root;
+    const { activeElement } = document;
+    const target = activeElement && this.root.contains(activeElement) ? activeElement : this.root;
     const isUnhandled = target.dispatchEvent(new KeyboardEvent("keydown", event));
     if (isUnhandled && TEXT_FIELDS.includes(target.tagName)) {
       typeInto(event);
     }
   }
-  // Does what a key or button means. Acts without a case of their own are sent as they are: skip, flag, accept, undo, redo.
-  /** @param {import("./keys.mjs").Meaning} meaning */
-  act({ act, step, extend, sideways, number, name }) {
-    switch (act) {
+  /**
+   * Do what a key or button means. Acts without a case of their own are sent as they are: skip, flag, accept, undo, redo.
+   * @param {Meaning} meaning
+   */
+  act(meaning) {
+    switch (meaning.act) {
       case "move":
-        return this.sentences.move(step, extend, sideways);
+        return this.sentences.move(meaning.step, meaning.extend, meaning.sideways);
       case "option":
-        return this.choose(number);
+        return this.choose(meaning.number);
       case "field":
-        return this.goToField(name);
+        return this.goToField(meaning.name);
       case "toggle":
         return this.toggle();
       case "empty":
@@ -1872,20 +2199,29 @@ var Annotator = class {
       case "leave":
         return this.leave();
       default:
-        return this.send(act);
+        return this.send(meaning.act, {});
     }
   }
-  // A free text has the focus at once, so that somebody can write.
+  /**
+   * A free text has the focus at once, so that somebody can write.
+   * @param {string} name
+   */
   goToField(name) {
-    this.go(() => this.work.goToField(name));
-    if (this.work.field.kind === "text") {
+    const field = this.work.fieldOf(name);
+    const place = this.work.placeOf(field);
+    if (!place) {
+      this.saving.say(`${field.label}: this item has no sentence or claim to label`);
+      return;
+    }
+    this.go(() => this.work.goTo(place));
+    if (field.kind === "text") {
       this.fields.write(name);
     }
   }
   // The first place that is missing becomes the active one; without one, the next item is shown.
   finishItem() {
     this.isSeeking = true;
-    this.send("done");
+    this.send("done", {});
   }
   showItems() {
     if (this.items.box.hidden) {
@@ -1900,7 +2236,7 @@ var Annotator = class {
   }
   showSearch() {
     this.search.hidden = false;
-    this.search.querySelector("input").select();
+    this.search.querySelector("input")?.select();
   }
   showHelp() {
     this.help.hidden = !this.help.hidden;
@@ -1909,6 +2245,10 @@ var Annotator = class {
     this.sentences.unfold();
     this.focus();
   }
+  /**
+   * @param {string} key of the table
+   * @param {string} other
+   */
   changeKey(key, other) {
     if (this.keys.change(key, other)) {
       this.keys.write(this.root);
@@ -1917,51 +2257,83 @@ var Annotator = class {
     }
   }
   // ---- labels --------------------------------------------------------------------------------------------------------
+  /**
+   * @template {ActName} Name
+   * @param {Name} act
+   * @param {Acts[Name] & {number?: number}} content with the number of the item if it is not the one on the screen
+   */
   send(act, content) {
     this.saving.send(act, content);
   }
-  // Sends an act about the active place.
-  sendHere(act, content) {
-    const [field, sentence] = this.work.place;
-    this.send(act, { field, sentence, ...content });
+  // The active field, and its place as acts name it. In an item without any place, this is said, and null is returned.
+  active() {
+    const { field, place } = this.work;
+    if (!field || !place) {
+      this.saving.say(NOTHING_TO_LABEL);
+      return null;
+    }
+    const [name, sentence] = place;
+    return { field, where: { field: name, sentence } };
   }
+  /** @param {number} [lead] the place at which a range of sentences begins */
   toggle(lead) {
-    const { kind, label } = this.work.field;
-    if (kind === "sentences") {
-      this.sendHere("toggle", this.sentences.take(lead));
+    const active = this.active();
+    if (!active) {
+      return;
+    }
+    const { field, where } = active;
+    if (field.kind === "sentences") {
+      this.send("toggle", { ...where, ...this.sentences.take(lead) });
     } else {
-      this.saving.say(`${label}: choose with the digits, or press a field's letter`);
+      this.saving.say(`${field.label}: choose with the digits, or press a field's letter`);
     }
   }
+  /** @param {number} number of an option of the active field */
   choose(number) {
-    const { field } = this.work;
+    const active = this.active();
+    if (!active) {
+      return;
+    }
+    const { field, where } = active;
     const option = this.work.optionsOf(field)[number];
     if (!option) {
       return;
     }
     if (isList(field)) {
-      this.sendHere("toggle", { keys: [option.value] });
+      this.send("toggle", { ...where, keys: [option.value] });
     } else {
       this.give(option.value);
     }
   }
-  // Gives the active place a value and goes on to the next place, or item; null makes the place untouched again.
+  /**
+   * Give the active place a value and go on to the next place, or item; null makes the place untouched again.
+   * @param {Value} value
+   */
   give(value) {
-    const { field } = this.work;
+    const active = this.active();
+    if (!active) {
+      return;
+    }
+    const { field, where } = active;
     if (Array.isArray(value) && !isList(field)) {
       this.saving.say(`${field.label} needs one of its options`);
       return;
     }
-    this.sendHere("label", { value });
+    this.send("label", { ...where, value });
     if (value === null) {
       return;
     }
     const wasLast = this.go(() => this.work.goOn());
     if (wasLast && this.keys.goesOn) {
-      this.send("next");
+      this.send("next", {});
     }
   }
-  // Goes to another place; returns what `goThere` returns.
+  /**
+   * Go to another place; returns what `goThere` returns.
+   * @template Result
+   * @param {function(): Result} goThere
+   * @returns {Result}
+   */
   go(goThere) {
     const result = goThere();
     this.sentences.anchor = null;
@@ -1969,6 +2341,7 @@ var Annotator = class {
     this.paintLabels();
     return result;
   }
+  /** @param {number} number */
   goToItem(number) {
     this.saving.whenShown("list", () => this.send("go", { to: number }));
     this.focus();
@@ -1995,7 +2368,7 @@ var Annotator = class {
   // Unless the focus has moved elsewhere meanwhile, or somebody is writing.
   takeFocus() {
     const element = (
-      /** @type {HTMLInputElement} */
+      /** @type {HTMLInputElement | null} */
       document.activeElement
     );
     const hasText = element?.value || element?.isContentEditable && element.textContent;
@@ -2006,15 +2379,18 @@ var Annotator = class {
   focus() {
     this.sentences.focus();
   }
-  // Draws, and takes the focus back if the element that had it is gone: keys would reach the notebook.
+  /**
+   * Draw, and take the focus back if the element that had it is gone: keys would reach the notebook.
+   * @param {function(): void} draw
+   */
   keepFocus(draw) {
     const wasInside = this.root.contains(document.activeElement);
     draw();
     const element = (
-      /** @type {HTMLInputElement} */
+      /** @type {HTMLInputElement | null} */
       document.activeElement
     );
-    const isLost = !this.root.contains(element) || element.disabled;
+    const isLost = !element || !this.root.contains(element) || element.disabled;
     if (wasInside && isLost) {
       this.focus();
     }

@@ -88,8 +88,8 @@
   var VirtualList = class {
     /**
      * @param {number} rowHeight in pixels
-     * @param {function(number): any[]} rowAt attributes and children of the row at a position
-     * @param {object} attributes of the list
+     * @param {function(number): RowElement} rowAt attributes and children of the row at a position
+     * @param {Record<string, unknown>} attributes of the list
      */
     constructor(rowHeight, rowAt, attributes) {
       listCount += 1;
@@ -171,40 +171,74 @@
     return following.find((candidate) => includesPlace(missing, candidate)) ?? null;
   }
   function valueAt(values, [field, sentence]) {
-    const valueOfField = ownValue(values, field);
-    const isOfWholeItem = sentence === null || valueOfField === void 0;
-    return isOfWholeItem ? valueOfField : ownValue(valueOfField, sentence);
+    if (sentence === null) {
+      return ownValue(
+        /** @type {Record<string, Label>} */
+        values,
+        field
+      );
+    }
+    const labelsOfField = ownValue(
+      /** @type {Record<string, Record<string, Label>>} */
+      values,
+      field
+    );
+    return labelsOfField && ownValue(labelsOfField, sentence);
+  }
+  function keysIn(label) {
+    return Array.isArray(label) ? label : [];
+  }
+  function fieldOf({ name: taskName, fields }, name) {
+    const field = fields.find((candidate) => candidate.name === name);
+    if (!field) {
+      throw new Error(`the task "${taskName}" has no field "${name}"`);
+    }
+    return field;
   }
   function ownValue(object, name) {
     return Object.hasOwn(object, name) ? object[name] : void 0;
   }
   var Work = class {
-    /** @param {import("./types.js").Model} model */
+    /** @param {AnnotatorModel} model */
     constructor(model) {
       this.model = model;
+      this.place = null;
+      this.sentence = null;
+      this.unconfirmed = [];
     }
-    /** @returns {import("./types.js").Task} */
+    /** @returns {Task} */
     get task() {
       return this.model.get("task");
     }
-    /** @returns {import("./types.js").Page} */
+    /** @returns {Page} */
     get page() {
       return this.model.get("page");
     }
-    /** @returns {import("./types.js").State} */
+    /** @returns {State} */
     get state() {
       return this.model.get("state");
     }
-    /** @returns {import("./types.js").Entry[]} */
+    /** @returns {Entry[]} */
     get entries() {
       return this.model.get("jump");
     }
     // ---- what was labelled -----------------------------------------------------------------------------------------
-    // The place of a field, at the present sentence of the response if it is asked of each.
+    /**
+     * The place of a field, at the present sentence of the response if it is asked of each; null without such a sentence.
+     * @param {Field} field
+     * @returns {Place | null}
+     */
     placeOf(field) {
-      return [field.name, field.each ? this.sentence : null];
+      if (!field.each) {
+        return [field.name, null];
+      }
+      return this.sentence === null ? null : [field.name, this.sentence];
     }
-    // Value of a place, undefined where untouched, and what is suggested there.
+    /**
+     * Value of a place, undefined where untouched, and what is suggested there.
+     * @param {Place} place
+     * @returns {{value: Label | undefined, guess: Label | undefined}}
+     */
     labelAt(place) {
       const value = valueAt(this.state.values, place);
       if (value !== void 0) {
@@ -212,7 +246,11 @@
       }
       return { value, guess: valueAt(this.state.suggested, place) };
     }
-    // Names of the other annotators who gave a place this value, or whose list of sentences contains it.
+    /**
+     * Names of the other annotators who gave a place this value, or whose list of sentences contains it.
+     * @param {Place} place
+     * @param {Answer} value
+     */
     votes(place, value) {
       const voters = this.state.others.filter(({ values }) => {
         const vote = valueAt(values, place);
@@ -220,7 +258,11 @@
       });
       return voters.map(({ name }) => name);
     }
-    // The tags of the codebook are the options of a field of tags.
+    /**
+     * The tags of the codebook are the options of a field of tags.
+     * @param {Field} field
+     * @returns {Choice[]}
+     */
     optionsOf(field) {
       if (field.kind === "tags") {
         return this.state.codebook.map(([value, label, definition]) => ({ value, label, definition }));
@@ -228,16 +270,20 @@
       return this.page.options[field.name] || field.options;
     }
     // ---- where the annotator is ------------------------------------------------------------------------------------
+    // The active field; null in an item without any place.
     get field() {
-      const [name] = this.place;
-      return this.fieldOf(name);
+      return this.place && this.fieldOf(this.place[0]);
     }
+    /** @param {string} name */
     fieldOf(name) {
-      return this.task.fields.find((field) => field.name === name);
+      return fieldOf(this.task, name);
     }
-    // Whether sentences of a part are what is chosen now.
+    /**
+     * Whether sentences of a part are what is chosen now.
+     * @param {string} part
+     */
     chooses(part) {
-      return this.field.kind === "sentences" && this.field.of === part;
+      return this.field?.kind === "sentences" && this.field.of === part;
     }
     begin() {
       this.unconfirmed = [];
@@ -250,17 +296,21 @@
     }
     // To the first place that is missing.
     seek() {
-      this.goTo(this.state.missing[0] || this.page.places[0]);
+      this.goTo(this.state.missing[0] ?? this.page.places[0] ?? null);
     }
+    /** @param {Place | null} place */
     goTo(place) {
-      const [, sentence] = place;
       this.place = place;
+      const sentence = place?.[1] ?? null;
       if (sentence !== null) {
         this.sentence = sentence;
       }
     }
     // To the next place that is still missing when this one is done; whether it was the last one that was missing.
     goOn() {
+      if (!this.place) {
+        return false;
+      }
       const hadMissing = this.stillMissing.length > 0;
       this.unconfirmed.push(this.place);
       const next = nextPlace(this.stillMissing, this.page.places, this.place);
@@ -270,20 +320,23 @@
     get stillMissing() {
       return this.state.missing.filter((place) => !includesPlace(this.unconfirmed, place));
     }
-    goToField(name) {
-      this.goTo(this.placeOf(this.fieldOf(name)));
-    }
-    // To a sentence of the response, and a field that is asked of it.
+    /**
+     * To a sentence of the response, and a field that is asked of it.
+     * @param {string} sentence
+     */
     goToSentence(sentence) {
-      const field = this.field.each ? this.field : this.task.fields.find(({ each }) => each);
-      this.goTo([field.name, sentence]);
+      const field = this.field?.each ? this.field : this.task.fields.find(({ each }) => each);
+      if (field) {
+        this.goTo([field.name, sentence]);
+      }
     }
+    /** @param {number} step */
     goToSentenceBy(step) {
       const keys = this.page.each;
       if (!keys.length) {
         return;
       }
-      const position = clamp(keys.indexOf(this.sentence) + step, 0, keys.length - 1);
+      const position = clamp(keys.indexOf(this.sentence ?? "") + step, 0, keys.length - 1);
       this.goToSentence(keys[position]);
     }
   };
@@ -316,13 +369,24 @@
     );
   }
   function sentencesChosenOnce(values, chosen, notChosen) {
-    const sentences = valueAt(values, [chosen, null]) ?? [];
-    const otherSentences = valueAt(values, [notChosen, null]) ?? sentences;
-    return sentences.filter((sentence) => !otherSentences.includes(sentence));
+    const sentences = keysIn(valueAt(values, [chosen, null]));
+    const otherLabel = valueAt(values, [notChosen, null]);
+    if (otherLabel === void 0) {
+      return [];
+    }
+    const otherSentences = keysIn(otherLabel);
+    return sentences.filter((sentence) => !otherSentences.includes(sentence)).map(String);
   }
   function completeLabels(name, values, keys) {
-    const labels = keys.map((key) => valueAt(values, [name, key]));
-    return labels.includes(void 0) ? [] : labels;
+    const labels = [];
+    for (const key of keys) {
+      const label = valueAt(values, [name, key]);
+      if (label === void 0) {
+        return [];
+      }
+      labels.push(label);
+    }
+    return labels;
   }
   function someSentenceHas(labelsByField, values, keys) {
     return Object.entries(labelsByField).every(([name, labels]) => {
@@ -341,21 +405,22 @@
       return false;
     }
     if (labels === "some") {
-      return value.length > 0;
+      return keysIn(value).length > 0;
     }
-    return labels === "none" ? value.length === 0 : labels.includes(value);
+    if (labels === "none") {
+      return keysIn(value).length === 0;
+    }
+    return !Array.isArray(value) && labels.includes(value);
   }
 
   // src/tag_box.mjs
   var TagBox = class {
+    /** @param {AnnotatorView} annotator */
     constructor(annotator) {
       this.annotator = annotator;
       this.work = annotator.work;
       this.field = this.work.task.fields.find(({ kind }) => kind === "tags");
       this.rows = /* @__PURE__ */ new Map();
-      this.draw();
-    }
-    draw() {
       this.choices = node("datalist", { id: `tags-${Math.random().toString(36).slice(2)}` });
       this.input = node("input", {
         type: "text",
@@ -375,7 +440,10 @@
     focus() {
       this.input.focus();
     }
-    // While Chinese or Japanese is typed, Enter belongs to the input method.
+    /**
+     * While Chinese or Japanese is typed, Enter belongs to the input method.
+     * @param {KeyboardEvent} event
+     */
     onKey(event) {
       if (event.key !== "Enter" || event.isComposing) {
         return;
@@ -386,7 +454,7 @@
     // Gives the item the tag in the box. The box keeps the focus, so that several tags can follow.
     give() {
       const name = this.input.value.trim();
-      if (!name) {
+      if (!name || !this.field) {
         return;
       }
       this.annotator.send("tag", { field: this.field.name, name });
@@ -403,46 +471,47 @@
       this.summary.textContent = `codebook: ${codebook.length} ${codebook.length === 1 ? "tag" : "tags"}`;
       const ids = codebook.map(([id]) => id);
       if (JSON.stringify(ids) !== JSON.stringify([...this.rows.keys()])) {
-        this.drawRows(codebook);
+        this.rows = new Map(ids.map((id) => [id, this.row(id)]));
+        this.table.replaceChildren(...[...this.rows.values()].map(({ box }) => box));
       }
-      for (const [id, name, definition, count] of codebook) {
-        this.paintRow(this.rows.get(id), { id, name, definition, count }, codebook);
-      }
+      [...this.rows.values()].forEach((line, position) => this.paintRow(line, codebook[position], codebook));
     }
-    drawRows(codebook) {
-      this.rows = new Map(codebook.map(([id]) => [id, this.row(id)]));
-      this.table.replaceChildren(...[...this.rows.values()].map(({ box }) => box));
-    }
+    /**
+     * @param {string} id of the tag
+     * @returns {TagLine}
+     */
     row(id) {
-      const send = (change, content) => this.annotator.send("codebook", { change, tag: id, ...content });
-      const name = node("input", {
-        type: "text",
-        dir: "auto",
-        "aria-label": "name of the tag",
-        onchange: () => send("rename", { name: name.value })
-      });
+      const rename = () => this.annotator.send("codebook", { change: "rename", tag: id, name: name.value });
+      const define = () => this.annotator.send("codebook", { change: "define", tag: id, definition: definition.value });
+      const merge = () => this.annotator.send("codebook", { change: "merge", tag: id, into: into.value });
+      const name = node("input", { type: "text", dir: "auto", "aria-label": "name of the tag", onchange: rename });
       const definition = node("textarea", {
         rows: 1,
         dir: "auto",
         "aria-label": "definition of the tag",
         placeholder: "definition: what counts, what does not",
-        onchange: () => send("define", { definition: definition.value })
+        onchange: define
       });
-      const into = node("select", { "aria-label": "merge the tag into", onchange: () => send("merge", { into: into.value }) });
+      const into = node("select", { "aria-label": "merge the tag into", onchange: merge });
       const count = node("span", { class: "count" });
       return { box: node("div", { class: "tag" }, name, count, into, definition), name, definition, into, count };
     }
-    // What somebody is writing in stays as it is.
-    paintRow({ name, definition, into, count }, tag, codebook) {
+    /**
+     * What somebody is writing in stays as it is.
+     * @param {TagLine} line
+     * @param {TagRow} tag
+     * @param {TagRow[]} codebook
+     */
+    paintRow({ name, definition, into, count }, [tagId, tagName2, tagDefinition, uses], codebook) {
       const isFree = (input) => document.activeElement !== input;
       if (isFree(name)) {
-        name.value = tag.name;
+        name.value = tagName2;
       }
       if (isFree(definition)) {
-        definition.value = tag.definition;
+        definition.value = tagDefinition;
       }
-      count.textContent = `${tag.count} ${tag.count === 1 ? "item" : "items"}`;
-      const others = codebook.filter(([id]) => id !== tag.id).map(([id, label]) => node("option", { value: id }, label));
+      count.textContent = `${uses} ${uses === 1 ? "item" : "items"}`;
+      const others = codebook.filter(([id]) => id !== tagId).map(([id, label]) => node("option", { value: id }, label));
       into.replaceChildren(node("option", { value: "" }, "merge into …"), ...others);
       into.value = "";
     }
@@ -451,16 +520,22 @@
   // src/fields.mjs
   var MOST_DIGITS = 9;
   var Fields = class {
+    /** @param {AnnotatorView} annotator */
     constructor(annotator) {
       this.annotator = annotator;
       this.work = annotator.work;
       this.accept = annotator.button("accept", "accept all", "a");
       this.tags = new TagBox(annotator);
-    }
-    draw() {
       this.suggested = node("div", { class: "suggested" });
       this.box = node("div", { class: "fields", role: "group", "aria-label": "labels" });
       this.warnings = node("div", { class: "warnings", role: "status" });
+      this.isNoteOpen = false;
+    }
+    // The boxes of labels, empty for another item.
+    draw() {
+      for (const box of [this.suggested, this.box, this.warnings]) {
+        box.replaceChildren();
+      }
       return [this.suggested, this.box, this.tags.box, this.warnings];
     }
     paint() {
@@ -485,9 +560,13 @@
       this.warnings.replaceChildren(...lines);
     }
     paintRows() {
-      const { task, sentence } = this.work;
-      const fields = task.fields.filter((field) => !field.each || sentence !== null);
-      const rows = fields.map((field) => this.row(field));
+      const rows = [];
+      for (const field of this.work.task.fields) {
+        const place = this.work.placeOf(field);
+        if (place) {
+          rows.push(this.row(field, place));
+        }
+      }
       rows.push(this.note());
       const typingRow = this.box.querySelector(".field:has(textarea:focus)");
       if (!typingRow) {
@@ -501,8 +580,11 @@
         }
       });
     }
-    row(field) {
-      const place = this.work.placeOf(field);
+    /**
+     * @param {Field} field
+     * @param {Place} place
+     */
+    row(field, place) {
       const { value, guess } = this.work.labelAt(place);
       const isActive = this.work.field === field;
       const classes = ["field"];
@@ -521,7 +603,12 @@
         control
       );
     }
-    // The button that makes a field the active one.
+    /**
+     * The button that makes a field the active one.
+     * @param {Field} field
+     * @param {Place} place
+     * @param {boolean} isActive
+     */
     name(field, place, isActive) {
       const label = field.each ? `${field.label} [${this.work.sentence}]` : field.label;
       const attributes = {
@@ -533,21 +620,30 @@
       };
       return node("button", attributes, kbd(field.key), " ", label);
     }
+    /**
+     * @param {Field} field
+     * @param {Place} place
+     */
     freeText(field, place) {
       const { value, guess } = this.work.labelAt(place);
       const [, sentence] = place;
       const send = (text, number) => {
         this.annotator.send("label", { field: field.name, sentence, value: text || null, number });
       };
-      return this.textarea(field.label, value ?? guess ?? "", send);
+      return this.textarea(field.label, String(value ?? guess ?? ""), send);
     }
+    /**
+     * @param {Field} field
+     * @param {Place} place
+     * @param {boolean} isActive
+     */
     options(field, place, isActive) {
       const { value, guess } = this.work.labelAt(place);
       const current = value ?? guess;
       const isSet = isList(field);
       const isSuggested = value === void 0;
       const buttons = this.work.optionsOf(field).map((option, position) => {
-        const isChosen = isSet ? Boolean(current?.includes(option.value)) : current === option.value;
+        const isChosen = isSet ? keysIn(current).includes(option.value) : current === option.value;
         const voters = this.work.votes(place, option.value).join("+");
         const attributes = {
           class: optionClass(isChosen, isSuggested),
@@ -561,8 +657,9 @@
         return optionButton(attributes, key, node("bdi", {}, option.label), voters ? node("sup", {}, voters) : null);
       });
       if (isSet) {
+        const isEmpty = value !== void 0 && keysIn(value).length === 0;
         const attributes = {
-          class: optionClass(value?.length === 0, isSuggested),
+          class: optionClass(isEmpty, isSuggested),
           onclick: this.whenPressed(place, () => this.annotator.give([]))
         };
         buttons.push(optionButton(attributes, isActive ? "e" : null, "none"));
@@ -570,7 +667,12 @@
       const role = isSet ? "group" : "radiogroup";
       return node("span", { class: "options", role, "aria-label": field.label }, ...buttons);
     }
-    // The second press of a double click does nothing, because another option may be under the mouse by then.
+    /**
+     * The second press of a double click does nothing, because another option may be under the mouse by then.
+     * @param {Place} place
+     * @param {function(): void} act
+     * @returns {function(MouseEvent): void}
+     */
     whenPressed(place, act) {
       return ({ detail }) => {
         if (detail < 2) {
@@ -578,26 +680,35 @@
         }
       };
     }
+    /** @param {Place} place */
     press(place, act = () => {
     }) {
       this.annotator.go(() => this.work.goTo(place));
       act();
       this.annotator.focus();
     }
+    /**
+     * @param {string} label
+     * @param {string} value
+     * @param {function(string, number): void} send gets the text, and the item for which it was typed
+     */
     textarea(label, value, send) {
       const input = node("textarea", { rows: 2, dir: "auto", "aria-label": label, placeholder: label });
       whenTyped(input, () => this.work.page.number, send);
       input.value = value;
       return input;
     }
-    // Moves the focus to the text of a field.
+    /**
+     * Move the focus to the text of a field.
+     * @param {string} name
+     */
     write(name) {
       const rows = (
         /** @type {HTMLElement[]} */
         [...this.box.querySelectorAll(".field")]
       );
       const row = rows.find(({ dataset }) => dataset.field === name);
-      row.querySelector("textarea").focus();
+      row?.querySelector("textarea")?.focus();
     }
     // It is visible if somebody has written a note, or wants to.
     note() {
@@ -606,11 +717,12 @@
       const input = this.textarea("note on this item", note, send);
       return node("div", { class: "field note", hidden: !note && !this.isNoteOpen }, input);
     }
+    /** @param {boolean} isOpen */
     showNote(isOpen) {
       this.isNoteOpen = isOpen;
       this.paint();
       if (isOpen) {
-        this.box.querySelector(".note").querySelector("textarea").focus();
+        this.box.querySelector(".note")?.querySelector("textarea")?.focus();
       }
     }
   };
@@ -633,7 +745,7 @@
     if (!isList(field)) {
       return isSuggested ? "?" : "✓";
     }
-    const sentences = sentencesInShort(field, current);
+    const sentences = sentencesInShort(field, keysIn(current));
     return isSuggested ? `${sentences} ?` : sentences;
   }
   function sentencesInShort(field, keys) {
@@ -647,6 +759,86 @@
       return `${keys.length} marked`;
     }
     return keys.map((key) => `[${key}]`).join(" ");
+  }
+
+  // src/actions.mjs
+  var NAMES = ["open", "agreed", "undo", "redo", "label", "note", "flag", "skip", "codebook"];
+  var CHANGES_OF_CODEBOOK = { add: "name", rename: "name", define: "definition", merge: "into" };
+  var TIME = /^\d{4}-\d\d-\d\dT/;
+  function isObject(value) {
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  }
+  function isText(value) {
+    return typeof value === "string";
+  }
+  function checked(action, { task, items }) {
+    check(isObject(action), "no keys");
+    const { action: name, item, time, set, value, of } = action;
+    check(typeof item === "number" && Number.isInteger(item) && items[item], "an unknown item");
+    check(isText(time) && TIME.test(time) && !Number.isNaN(Date.parse(time)), "no time");
+    check(isText(name) && NAMES.includes(name), "an unknown name");
+    switch (name) {
+      case "flag":
+      case "skip":
+        check(typeof value === "boolean", "a value other than true and false");
+        break;
+      case "note":
+        check(isText(value), "a note that is no text");
+        break;
+      case "undo":
+      case "redo":
+        check(isText(of), "no other action that it is about");
+        break;
+      case "codebook":
+        check(changesCodebook(action), "no change of the codebook");
+        break;
+      case "label":
+      case "agreed":
+        check(Array.isArray(set), "no list of labels");
+        check(set.every((entry) => isObject(entry) && allows(task, items[item].page, entry)), "a label that the task does not have");
+        break;
+      default:
+    }
+    return (
+      /** @type {NewAction} */
+      /** @type {unknown} */
+      action
+    );
+  }
+  function check(condition, problem) {
+    if (!condition) {
+      throw new Error(`an action has ${problem}`);
+    }
+  }
+  function changesCodebook(action) {
+    const { change, tag } = action;
+    return isText(tag) && isText(change) && Object.hasOwn(CHANGES_OF_CODEBOOK, change) && isText(action[CHANGES_OF_CODEBOOK[change]]);
+  }
+  function allows(task, page, { field: name, sentence = null, value }) {
+    const field = task.fields.find((candidate) => candidate.name === name);
+    const hasPlace = page.places.some(([fieldName, key]) => fieldName === name && key === sentence);
+    if (!field || !hasPlace) {
+      return false;
+    }
+    if (value === null) {
+      return true;
+    }
+    if (field.kind === "text") {
+      return isText(value);
+    }
+    if (field.kind === "tags") {
+      return Array.isArray(value) && value.every(isText);
+    }
+    if (field.kind === "choice") {
+      return field.options.some((option) => option.value === value);
+    }
+    const possibleKeys = new Set(sentenceKeys(page, field));
+    return Array.isArray(value) && value.every((key) => possibleKeys.has(key));
+  }
+  function sentenceKeys(page, field) {
+    const parts = page.parts.filter(({ name }) => name === field.of);
+    const keys = parts.flatMap(({ sentences }) => sentences.map(([key]) => key));
+    return [...keys, ...field.options.map(({ value }) => value)];
   }
 
   // src/keys.mjs
@@ -678,10 +870,14 @@
     ["fold", ["o"], "unfold a long document"],
     ["leave", ["Escape"], "close the open panel"]
   ];
-  var BUTTONS = ACTS.filter(([, , , button]) => button).map(([act, keys, , button]) => {
-    const [label, title = label] = button;
-    return [act, label, keys[0], title];
-  });
+  var BUTTONS = [];
+  for (const row of ACTS) {
+    const [act, keys, , button] = row;
+    if (button) {
+      const [label, title = label] = button;
+      BUTTONS.push([act, label, keys[0], title]);
+    }
+  }
   function isPlain({ key, ctrlKey, metaKey, altKey, shiftKey }) {
     const hasModifier = ctrlKey || metaKey || altKey;
     const runsCell = shiftKey && key === "Enter";
@@ -694,32 +890,34 @@
   function leavesSearch(event) {
     return isPlain(event) && !event.isComposing && ["Escape", "Enter", "ArrowDown"].includes(event.key);
   }
-  function isObject(value) {
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  }
   var STORAGE_KEY = "ragnb-annotator";
   function storedSettings() {
     try {
-      return JSON.parse(localStorage.getItem(STORAGE_KEY));
+      return JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "null");
     } catch {
       return null;
     }
   }
+  function settingsOf(task) {
+    const stored = storedSettings();
+    const keys = /* @__PURE__ */ Object.create(null);
+    if (isObject(stored) && isObject(stored.keys)) {
+      Object.assign(keys, stored.keys);
+    }
+    if (!isObject(keys[task])) {
+      keys[task] = {};
+    }
+    const goesOn = !isObject(stored) || stored.goesOn !== false;
+    return { goesOn, keys };
+  }
   var Keys = class {
+    /** @param {Task} task */
     constructor({ name, fields }) {
       this.fields = fields;
       const hasTags = fields.some(({ kind }) => kind === "tags");
       this.acts = ACTS.filter(([act]) => act !== "tag" || hasTags);
-      const stored = storedSettings();
-      const keysByTask = /* @__PURE__ */ Object.create(null);
-      if (isObject(stored?.keys)) {
-        Object.assign(keysByTask, stored.keys);
-      }
-      if (!isObject(keysByTask[name])) {
-        keysByTask[name] = {};
-      }
-      this.settings = { goesOn: stored?.goesOn !== false, keys: keysByTask };
-      this.replacements = keysByTask[name];
+      this.settings = settingsOf(name);
+      this.replacements = this.settings.keys[name];
     }
     get goesOn() {
       return this.settings.goesOn;
@@ -731,11 +929,18 @@
       } catch {
       }
     }
-    // The key that does what a key of the table does.
+    /**
+     * The key that does what a key of the table does.
+     * @param {string} key
+     */
     of(key) {
       return this.replacements[key] ?? key;
     }
-    // Lets another key do what one of the table does; false if that key has a meaning. The key of the table brings it back.
+    /**
+     * Let another key do what one of the table does; false if that key has a meaning. The key of the table brings it back.
+     * @param {string} key
+     * @param {string} other
+     */
     change(key, other) {
       const isRestored = other === key;
       const isUsable = other.length === 1 && !this.act({ key: other });
@@ -746,7 +951,10 @@
       this.keep();
       return true;
     }
-    // The key of the table that a pressed key stands for.
+    /**
+     * The key of the table that a pressed key stands for.
+     * @param {string} pressed
+     */
     original(pressed) {
       const replaced = Object.keys(this.replacements).find((key) => this.of(key) === pressed);
       return replaced ?? pressed;
@@ -780,7 +988,10 @@
       const field = this.fields.find((candidate) => candidate.key === letter);
       return field ? { act: "field", name: field.name } : null;
     }
-    // Rows of the help: keys of the table that can be changed, and what they do.
+    /**
+     * Rows of the help: keys of the table that can be changed, and what they do.
+     * @returns {[keys: string[], meaning: string][]}
+     */
     help() {
       const rows = this.fields.map(({ key, label }) => [[key], `label: ${label}`]);
       const optionCounts = this.fields.map(({ kind, options }) => kind === "tags" ? MOST_DIGITS2 : options.length);
@@ -791,10 +1002,17 @@
       }
       return rows;
     }
-    // Writes the keys that were chosen wherever a key is shown.
+    /**
+     * Write the keys that were chosen wherever a key is shown.
+     * @param {HTMLElement} root
+     */
     write(root) {
-      for (const element of root.querySelectorAll("kbd[data-key]")) {
-        const key = this.of(element.dataset.key);
+      const shownKeys = (
+        /** @type {NodeListOf<HTMLElement>} */
+        root.querySelectorAll("kbd[data-key]")
+      );
+      for (const element of shownKeys) {
+        const key = this.of(element.dataset.key ?? "");
         element.textContent = KEY_NAMES[key] ?? key;
         element.closest("[aria-keyshortcuts]")?.setAttribute("aria-keyshortcuts", key);
       }
@@ -851,6 +1069,7 @@
     }
   }
   var ItemList = class {
+    /** @param {AnnotatorView} annotator */
     constructor(annotator) {
       this.annotator = annotator;
       this.work = annotator.work;
@@ -882,7 +1101,10 @@
       this.moveTo(this.numbers.indexOf(this.work.page.number));
       this.rows.list.focus();
     }
-    // Lines that have changed; the list itself is not sent again.
+    /**
+     * Lines that have changed; the list itself is not sent again.
+     * @param {Record<number, Entry>} entries
+     */
     learn(entries) {
       Object.assign(this.work.entries, entries);
       this.draw();
@@ -896,6 +1118,10 @@
       this.count.textContent = `${this.numbers.length} of ${entries.length}`;
       this.rows.draw(this.numbers.length, this.at);
     }
+    /**
+     * @param {number} position
+     * @returns {RowElement}
+     */
     row(position) {
       const number = this.numbers[position];
       const [title, status, isFlagged] = this.work.entries[number];
@@ -911,6 +1137,7 @@
         node("span", { class: "title", dir: "auto" }, title)
       ];
     }
+    /** @param {KeyboardEvent} event */
     onKey(event) {
       const step = stepOf(event);
       if (event.key === "Enter" && isPlain(event)) {
@@ -922,6 +1149,7 @@
       }
       event.preventDefault();
     }
+    /** @param {KeyboardEvent} event */
     onQueryKey(event) {
       if (event.key === "Escape" || !leavesSearch(event)) {
         return;
@@ -929,12 +1157,14 @@
       event.preventDefault();
       this.rows.list.focus();
     }
+    /** @param {number} position */
     moveTo(position) {
       this.draw();
       this.at = clamp(position, 0, Math.max(0, this.numbers.length - 1));
       this.rows.reveal(this.at);
       this.draw();
     }
+    /** @param {number | undefined} number */
     choose(number) {
       if (number === void 0) {
         return;
@@ -1009,6 +1239,11 @@
     return node("details", attributes, node("summary", {}, `guideline: ${name}`), ...lines);
   }
 
+  // src/errors.mjs
+  function messageOf(error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+
   // src/saving.mjs
   var SOON = 400;
   var LATE = 3e3;
@@ -1028,7 +1263,7 @@
   }
   var Saving = class {
     /**
-     * @param {import("./types.js").Model} model
+     * @param {AnnotatorModel} model
      * @param {HTMLElement} root of the annotator
      * @param {function(): void} onseen called when the user has seen all refused actions
      */
@@ -1043,30 +1278,38 @@
       this.held = [];
       this.refused = [];
       this.question = null;
+      this.reportedCount = null;
+      this.isGoingOn = false;
+      this.isGone = false;
       this.beforeUnload = (event) => {
         if (this.isBusy) {
           event.preventDefault();
         }
       };
       addEventListener("beforeunload", this.beforeUnload);
-      this.draw();
-    }
-    draw() {
       this.now = node("span", { class: "now" });
       this.list = node("div", { class: "refused", role: "alert" });
       this.saved = node("span", { class: "saved" });
       const message = node("span", { class: "message", role: "status", "aria-live": "polite" }, this.list, this.now);
       this.box = node("div", { class: "foot" }, message, this.saved);
     }
-    // Sends an act about an item, by default the one on the screen.
-    send(act, content = {}) {
-      const item = content.number ?? this.model.get("page").number;
+    /**
+     * Send an act about an item, by default the one on the screen.
+     * @template {ActName} Name
+     * @param {Name} act
+     * @param {Acts[Name] & {number?: number}} [content] with the number of the item
+     */
+    send(act, content) {
+      const item = content?.number ?? this.model.get("page").number;
       this.lastId += 1;
       const id = this.lastId;
       try {
-        this.model.send({ ...content, number: item, act, id });
+        this.model.send(
+          /** @type {Act} */
+          { ...content, number: item, act, id }
+        );
       } catch (error) {
-        this.refuse(act, item, `not saved: the kernel is gone (${error.message}); run the cell again`);
+        this.refuse(act, item, `not saved: the kernel is gone (${messageOf(error)}); run the cell again`);
         return;
       }
       this.unacknowledged.set(id, { act, item, time: performance.now() });
@@ -1076,7 +1319,10 @@
       this.startClock();
       this.paintBusy();
     }
-    // Says what became of an act that was sent from here; false if something is not acknowledged yet.
+    /**
+     * Say what became of an act that was sent from here; false if something is not acknowledged yet.
+     * @param {Answered & {saved: string}} state
+     */
     paint({ ack, message, failed, saved }) {
       this.saved.textContent = saved;
       const action = this.unacknowledged.get(ack);
@@ -1088,10 +1334,16 @@
       }
       this.stopClock();
       this.paintBusy();
-      const isInListOfRefused = action && failed;
+      const isInListOfRefused = action !== void 0 && failed;
       this.say(isInListOfRefused ? "" : message, failed);
       return true;
     }
+    /**
+     * @param {number} id
+     * @param {Sent} action
+     * @param {string} message
+     * @param {boolean} failed
+     */
     finish(id, action, message, failed) {
       const { act, item } = action;
       this.unacknowledged.delete(id);
@@ -1104,6 +1356,11 @@
         this.finishLeaving(action, message, failed);
       }
     }
+    /**
+     * @param {Sent} action
+     * @param {string} message
+     * @param {boolean} failed
+     */
     finishLeaving({ act, item }, message, failed) {
       this.leavingId = null;
       const staysHere = failed || message && !["undo", "redo"].includes(act);
@@ -1112,6 +1369,7 @@
       }
       setTimeout(() => this.goOn());
     }
+    /** @param {string} text */
     say(text, failed = false) {
       this.now.textContent = text;
       this.now.classList.toggle("failed", failed);
@@ -1169,7 +1427,11 @@
       const hasUnfinished = this.leavingId !== null || this.held.length > 0;
       return hasUnfinished && !this.isGoingOn;
     }
-    // Runs at once, or when the item that it is meant for is on the screen.
+    /**
+     * Run at once, or when the item that it is meant for is on the screen.
+     * @param {string} name of the key or button
+     * @param {function(): void} run
+     */
     whenShown(name, run) {
       if (this.waiting) {
         this.held.push({ name, run });
@@ -1181,14 +1443,21 @@
     // Does what was held, up to what shows yet another item.
     goOn() {
       this.isGoingOn = true;
-      while (this.held.length && this.leavingId === null) {
-        const { run } = this.held.shift();
-        run();
+      while (this.leavingId === null) {
+        const next = this.held.shift();
+        if (!next) {
+          break;
+        }
+        next.run();
       }
       this.isGoingOn = false;
       this.paintBusy();
     }
-    // The item that the held keys were meant for does not come.
+    /**
+     * The item that the held keys were meant for does not come.
+     * @param {number} item
+     * @param {string} reason
+     */
     drop(item, reason) {
       const names = this.held.map(({ name }) => name);
       this.held = [];
@@ -1205,10 +1474,16 @@
       this.paintBusy();
     }
     // ---- what was refused stays on the screen until it is seen -------------------------------------------------------
+    /**
+     * @param {string} act
+     * @param {number} item
+     * @param {string} text
+     */
     refuse(act, item, text) {
       this.refused.push({ act, item, text, time: performance.now() });
       this.paintRefused();
     }
+    /** @param {function(Refused): boolean} isForgotten */
     forget(isForgotten) {
       this.refused = this.refused.filter((refusal) => !isForgotten(refusal));
       this.paintRefused();
@@ -1242,13 +1517,24 @@
   var FOLDED_TO = 8;
   var LEFT_BUTTON = 0;
   var Sentences = class {
+    /** @param {AnnotatorView} annotator */
     constructor(annotator) {
       this.annotator = annotator;
       this.work = annotator.work;
       this.uid = `ragnb-${Math.random().toString(36).slice(2)}`;
+      this.lines = {};
+      this.boxes = {};
+      this.cursor = {};
+      this.hits = [];
+      this.hitAt = -1;
+      this.anchor = null;
+      this.dragging = null;
     }
     // ---- drawn when the item changes -------------------------------------------------------------------------------
-    // The boxes of the documents (one or none), and the boxes of all other parts.
+    /**
+     * The boxes of the documents (one or none), and the boxes of all other parts.
+     * @returns {[documents: HTMLElement[], others: HTMLElement[]]}
+     */
     draw() {
       this.lines = {};
       this.boxes = {};
@@ -1263,6 +1549,11 @@
       const otherBoxes = otherParts.map((part) => this.box(part.name, [part], part.heading));
       return [documentBoxes, otherBoxes];
     }
+    /**
+     * @param {string} name
+     * @param {Part[]} parts
+     * @param {string} label
+     */
     box(name, parts, label) {
       this.lines[name] = [];
       this.cursor[name] = 0;
@@ -1277,6 +1568,10 @@
       this.boxes[name] = node("div", attributes, ...sections);
       return this.boxes[name];
     }
+    /**
+     * @param {string} name
+     * @param {Part} part
+     */
     section(name, { heading, sentences }) {
       const isLong = name !== "words" && sentences.length > FOLD_ABOVE;
       const lines = sentences.map(([key, text]) => this.line(name, key, text));
@@ -1294,9 +1589,14 @@
       );
       return section;
     }
+    /**
+     * @param {string} part
+     * @param {string} key
+     * @param {string} text
+     */
     line(part, key, text) {
       const badges = node("sup", { class: "badges", dir: "ltr" });
-      const line = { part, place: this.lines[part].length, key, text, badges };
+      const place = this.lines[part].length;
       const hasKey = this.work.page.keyed.includes(part);
       const lead = hasKey ? [node("small", { class: "key", dir: "ltr" }, `[${key}]`), " "] : [];
       const attributes = {
@@ -1304,22 +1604,23 @@
         role: "option",
         dir: part === "words" ? null : "auto",
         // words follow the direction of their text
-        id: `${this.uid}-${part}-${line.place}`,
+        id: `${this.uid}-${part}-${place}`,
         onmousedown: (event) => this.onPress(event, line),
         onmouseenter: () => this.onDrag(line),
         onclick: () => this.select(line)
       };
-      line.node = node("span", attributes, ...lead, node("span", { class: "words" }, text), badges);
+      const element = node("span", attributes, ...lead, node("span", { class: "words" }, text), badges);
+      const line = { part, place, key, text, badges, node: element };
       this.lines[part].push(line);
-      return line.node;
+      return element;
     }
     unfold(line = this.here) {
-      line?.node.closest("section").classList.remove("folded");
+      line?.node.closest("section")?.classList.remove("folded");
     }
     // ---- painted with every action -----------------------------------------------------------------------------------
     paint() {
       const { fields } = this.work.task;
-      const marks = fields.filter(({ kind }) => kind === "sentences").map((field) => this.mark(field));
+      const marks = fields.filter(({ kind }) => kind === "sentences").flatMap((field) => this.mark(field) ?? []);
       const pickedLines = new Set(this.anchor === null ? [] : this.picked());
       const hits = new Set(this.hits);
       for (const [part, lines] of Object.entries(this.lines)) {
@@ -1334,28 +1635,44 @@
         this.boxes[here.part].setAttribute("aria-activedescendant", here.node.id);
       }
     }
-    // How many sentences are marked, in the heading of each section.
+    /**
+     * How many sentences are marked, in the heading of each section.
+     * @param {string} part
+     */
     paintCounts(part) {
       for (const count of this.boxes[part].querySelectorAll(".chosen")) {
-        const marked = count.closest("section").querySelectorAll(".on, .held");
-        count.textContent = marked.length ? ` · ${marked.length} marked` : "";
+        const marked = count.closest("section")?.querySelectorAll(".on, .held").length;
+        count.textContent = marked ? ` · ${marked} marked` : "";
       }
     }
-    // A field of sentences, its place, and the keys that were chosen there or are suggested.
+    /**
+     * What is marked in a field of sentences; null if it is asked of each sentence of a response without any.
+     * @param {Field} field
+     * @returns {Mark | null}
+     */
     mark(field) {
       const place = this.work.placeOf(field);
+      if (!place) {
+        return null;
+      }
       const { value, guess } = this.work.labelAt(place);
-      return { field, place, keys: new Set(value ?? guess ?? []), isSuggested: guess !== void 0 };
+      return { field, place, keys: new Set(keysIn(value ?? guess)), isSuggested: guess !== void 0 };
     }
+    /**
+     * @param {Line} line
+     * @param {Mark[]} marks
+     * @param {boolean} isPicked
+     * @param {boolean} isHit
+     */
     paintLine(line, marks, isPicked, isHit) {
       const { part, key, place } = line;
       const { task, field: activeField, sentence } = this.work;
       const marksOfLine = marks.filter(({ keys }) => keys.has(key));
-      const isOn = marksOfLine.some(({ field }) => field.name === activeField.name);
+      const isOn = marksOfLine.some(({ field }) => field.name === activeField?.name);
       const nextWord = part === "words" ? this.lines[part][place + 1] : void 0;
       const marksThatEnd = marksOfLine.filter(({ keys }) => !nextWord || !keys.has(nextWord.key));
       line.badges.textContent = this.badges(line, marks, marksThatEnd).join(" ");
-      line.node.setAttribute("aria-selected", isOn);
+      line.node.setAttribute("aria-selected", String(isOn));
       const classes = {
         on: isOn,
         held: marksOfLine.length > 0 && !isOn,
@@ -1369,11 +1686,20 @@
         line.node.classList.toggle(name, isPresent);
       }
     }
-    // Letters of labels, with a question mark if suggested; what other annotators chose; verdicts on a sentence of the response.
+    /**
+     * Letters of labels, with a question mark if suggested; what other annotators chose; verdicts on a sentence of the response.
+     * @param {Line} line
+     * @param {Mark[]} marks
+     * @param {Mark[]} marksThatEnd
+     */
     badges(line, marks, marksThatEnd) {
       const letters = marksThatEnd.map(({ field, isSuggested }) => withDoubt(field.key.toUpperCase(), isSuggested));
       return [...letters, ...this.votes(line, marks), ...this.verdicts(line)];
     }
+    /**
+     * @param {Line} line
+     * @param {Mark[]} marks
+     */
     votes({ key }, marks) {
       const badges = [];
       for (const { field, place } of marks) {
@@ -1384,6 +1710,7 @@
       }
       return badges;
     }
+    /** @param {Line} line */
     verdicts({ part, key }) {
       const { task } = this.work;
       if (part !== task.unit) {
@@ -1398,7 +1725,10 @@
       });
     }
     // ---- cursor and ranges -------------------------------------------------------------------------------------------
-    // The part in which keys move: the part whose sentences are labelled, else the documents, else the first with any text.
+    /**
+     * The part in which keys move: the part whose sentences are labelled, else the documents, else the first with any text.
+     * @returns {string | undefined} undefined if no part has a text
+     */
     get part() {
       const labelled = this.labelledPart;
       if (this.lines[labelled]?.length) {
@@ -1407,20 +1737,26 @@
       return Object.keys(this.lines).find((name) => this.lines[name].length);
     }
     get labelledPart() {
-      const { kind, of, each } = this.work.field;
-      if (kind === "sentences") {
-        return of;
+      const { field, task } = this.work;
+      if (field?.kind === "sentences") {
+        return field.of;
       }
-      return each ? this.work.task.unit : "documents";
+      return field?.each ? task.unit : "documents";
     }
-    // The line under the cursor.
+    /**
+     * The line under the cursor.
+     * @returns {Line | undefined}
+     */
     get here() {
-      return this.lines[this.part]?.[this.cursor[this.part]];
+      const { part } = this;
+      return part === void 0 ? void 0 : this.lines[part][this.cursor[part]];
     }
     focus() {
-      const box = this.boxes[this.part] ?? this.annotator.root;
+      const { part } = this;
+      const box = part === void 0 ? this.annotator.root : this.boxes[part];
       box.focus({ preventScroll: true });
     }
+    /** @param {Line} line */
     goTo(line) {
       this.cursor[line.part] = line.place;
       line.node.scrollIntoView({ block: "nearest" });
@@ -1436,11 +1772,16 @@
         this.goTo(line);
       }
     }
-    // Keys that go sideways follow the direction of the text.
+    /**
+     * Move the cursor. Keys that go sideways follow the direction of the text.
+     * @param {number} step
+     * @param {boolean} [extend] whether the range that begins at the anchor is extended
+     * @param {boolean} [sideways]
+     */
     move(step, extend, sideways) {
       const { part, here } = this;
-      const visibleLines = (this.lines[part] ?? []).filter((line2) => line2.node.checkVisibility());
-      if (!visibleLines.length) {
+      const visibleLines = part === void 0 ? [] : this.lines[part].filter((line2) => line2.node.checkVisibility());
+      if (!here || !visibleLines.length) {
         return;
       }
       const isReversed = sideways && getComputedStyle(here.node).direction === "rtl";
@@ -1457,36 +1798,53 @@
       this.focus();
       this.select(line);
     }
-    // Where labels are asked of each sentence of the response, the sentence under the cursor is the one that is labelled.
+    /**
+     * Where labels are asked of each sentence of the response, the sentence under the cursor is the one that is labelled.
+     * @param {Line} line
+     */
     select({ part, key }) {
       const isAskedOfEach = part === this.work.task.unit && this.work.page.each.length > 0;
       if (isAskedOfEach && !this.work.chooses(part)) {
         this.annotator.go(() => this.work.goToSentence(key));
       }
     }
-    // The lines in sight from the anchor to the cursor, where sentences are chosen.
+    /**
+     * The lines in sight from the anchor to the cursor, where sentences are chosen.
+     * @returns {Line[]}
+     */
     picked() {
-      const { of } = this.work.field;
-      const lines = this.work.chooses(of) ? this.lines[of] ?? [] : [];
-      const cursor = this.cursor[of];
+      const { field } = this.work;
+      if (field?.kind !== "sentences") {
+        return [];
+      }
+      const cursor = this.cursor[field.of];
       const anchor = this.anchor ?? cursor;
       const first = Math.min(anchor, cursor);
       const last = Math.max(anchor, cursor);
-      return lines.slice(first, last + 1).filter((line) => line.node.checkVisibility());
+      return (this.lines[field.of] ?? []).slice(first, last + 1).filter((line) => line.node.checkVisibility());
     }
-    // The sentences that are picked, and whether to choose them or not: all of them become the opposite of the one at which the
-    // range begins. For a single sentence, `on` is null, because the kernel knows its value best.
+    /**
+     * The sentences that are picked, and whether to choose them or not: all of them become the opposite of the one at which the
+     * range begins. For a single sentence, `on` is null, because the kernel knows its value best.
+     * @param {number | null} lead the place at which the range begins
+     * @returns {{keys: string[], on: boolean | null}}
+     */
     take(lead = this.anchor) {
       const { field } = this.work;
       const keys = this.picked().map(({ key }) => key);
       this.anchor = null;
-      if (keys.length <= 1) {
+      const mark = field && this.mark(field);
+      if (keys.length <= 1 || lead === null || !mark) {
         return { keys, on: null };
       }
       const leadingLine = this.lines[field.of][lead];
-      return { keys, on: !this.mark(field).keys.has(leadingLine.key) };
+      return { keys, on: !mark.keys.has(leadingLine.key) };
     }
     // ---- mouse ---------------------------------------------------------------------------------------------------------
+    /**
+     * @param {MouseEvent} event
+     * @param {Line} line
+     */
     onPress(event, { part, place }) {
       const selectsText = event.altKey;
       if (event.button !== LEFT_BUTTON || selectsText) {
@@ -1502,6 +1860,7 @@
       this.boxes[part].focus({ preventScroll: true });
       this.paint();
     }
+    /** @param {Line} line */
     onDrag({ part, place }) {
       if (this.dragging !== part) {
         return;
@@ -1509,7 +1868,10 @@
       this.cursor[part] = place;
       this.paint();
     }
-    // The lines over which the mouse was dragged are chosen.
+    /**
+     * The lines over which the mouse was dragged are chosen.
+     * @param {number} lead
+     */
     onRelease(lead) {
       if (this.dragging) {
         this.annotator.toggle(lead);
@@ -1520,7 +1882,7 @@
     /**
      * Find words in the texts, and go to the first hit.
      * @param {string} query
-     * @returns {[number, number]} number of the hit under the cursor, and how many hits there are
+     * @returns {Hit}
      */
     find(query) {
       const lines = Object.values(this.lines).flat();
@@ -1534,7 +1896,7 @@
     }
     /**
      * @param {number} step 1 or -1
-     * @returns {[number, number]}
+     * @returns {Hit}
      */
     nextHit(step) {
       const total = this.hits.length;
@@ -1555,6 +1917,7 @@
   var TEXT_FIELDS = ["INPUT", "TEXTAREA"];
   var MOST_SECONDS = 90;
   var MOST_MINUTES = 90;
+  var NOTHING_TO_LABEL = "there is nothing to label in this item";
   function spoken(seconds) {
     if (seconds < MOST_SECONDS) {
       return `about ${Math.max(1, Math.round(seconds))} s left`;
@@ -1566,18 +1929,33 @@
     return `about ${(minutes / 60).toFixed(1)} h left`;
   }
   var Annotator = class {
+    /**
+     * @param {AnnotatorModel} model
+     * @param {HTMLElement} el
+     */
     constructor(model, el) {
       this.model = model;
       this.work = new Work(model);
       this.keys = new Keys(this.work.task);
       this.isSeeking = false;
-      this.drawRoot();
+      this.page = null;
+      this.focusBefore = null;
+      this.root = this.drawRoot();
       this.saving = new Saving(model, this.root, () => this.focus());
       this.sentences = new Sentences(this);
       this.fields = new Fields(this);
       this.search = searchOf(this.sentences);
       this.items = new ItemList(this);
       this.help = helpOf(this.keys, (key, other) => this.changeKey(key, other));
+      this.bar = node("progress", { "aria-label": "labelled" });
+      this.count = node("span", { class: "count" });
+      const buttons = BUTTONS.map(([act, label, key, title]) => (
+        /** @type {const} */
+        [act, this.button(act, label, key, title)]
+      ));
+      this.buttons = new Map(buttons);
+      this.body = node("div", { class: "body" });
+      this.end = node("div", { class: "panel end", hidden: true });
       this.drawFrame();
       el.append(this.root);
       this.disconnect = connect(model, {
@@ -1600,17 +1978,18 @@
         this.items.learn(this.work.state.entries);
       });
     }
-    onMessage({ kind, question }) {
-      if (kind === "focus") {
+    /** @param {Message} message */
+    onMessage(message) {
+      if (message.kind === "focus") {
         this.takeFocus();
-      } else if (kind === "pending") {
-        this.saving.answer(question);
+      } else if (message.kind === "pending") {
+        this.saving.answer(message.question);
       }
     }
     // ---- the frame, drawn once -----------------------------------------------------------------------------------------
     drawRoot() {
       const stop = (event) => event.stopPropagation();
-      this.root = node("div", {
+      return node("div", {
         class: "ragnb-annotator",
         role: "region",
         "aria-label": `annotator: ${this.work.task.name}`,
@@ -1622,18 +2001,10 @@
       });
     }
     drawFrame() {
-      this.bar = node("progress", { "aria-label": "labelled" });
-      this.count = node("span", { class: "count" });
-      this.buttons = {};
-      for (const [act, label, key, title] of BUTTONS) {
-        this.buttons[act] = this.button(act, label, key, title);
-      }
-      this.body = node("div", { class: "body" });
-      this.end = node("div", { class: "panel end", hidden: true });
       const toolbar = { class: "buttons", role: "toolbar", "aria-label": "actions" };
       this.root.append(
         node("div", { class: "head" }, this.bar, this.count),
-        node("div", toolbar, ...Object.values(this.buttons)),
+        node("div", toolbar, ...this.buttons.values()),
         guideOf(this.work.task),
         this.help,
         this.items.box,
@@ -1643,6 +2014,12 @@
         this.saving.box
       );
     }
+    /**
+     * @param {OtherAct} act
+     * @param {string} label
+     * @param {string} key
+     * @param {string} title
+     */
     button(act, label, key, title = label) {
       const onclick = () => {
         this.focus();
@@ -1653,9 +2030,10 @@
     }
     // ---- the page, drawn when the item changes -------------------------------------------------------------------------
     drawPage() {
-      this.page = this.work.page;
+      const { page } = this.work;
+      this.page = page;
       this.work.begin();
-      const conversation = this.conversation();
+      const conversation = this.conversation(page);
       const [documents, otherParts] = this.sentences.draw();
       const columns = node(
         "div",
@@ -1663,12 +2041,14 @@
         node("div", { class: "column" }, ...documents),
         node("div", { class: "column side" }, ...otherParts, ...this.fields.draw())
       );
-      this.body.replaceChildren(conversation, this.question(), columns);
+      this.body.replaceChildren(conversation, this.question(page), columns);
       conversation.scrollTop = conversation.scrollHeight;
     }
-    // The earlier turns of the conversation.
-    conversation() {
-      const { history } = this.page;
+    /**
+     * The earlier turns of the conversation.
+     * @param {Page} page
+     */
+    conversation({ history }) {
       const messages = history.length === 1 ? "message" : "messages";
       const heading = `earlier in the conversation: ${history.length} ${messages}`;
       const turns = history.map(
@@ -1677,9 +2057,11 @@
       const attributes = { class: "history", open: true, hidden: !history.length };
       return node("details", attributes, node("summary", {}, heading), ...turns);
     }
-    // The question with its references, which have the direction of the question.
-    question() {
-      const { number, question, references } = this.page;
+    /**
+     * The question with its references, which have the direction of the question.
+     * @param {Page} page
+     */
+    question({ number, question, references }) {
       const lead = node("span", { dir: "ltr" }, `${number + 1}.`);
       const lines = references.map((text, position) => {
         const word = position === 0 ? "reference:" : "and";
@@ -1741,30 +2123,37 @@
       this.count.textContent = this.progressText();
       this.bar.max = progress.items;
       this.bar.value = progress.labelled;
-      const isPossible = {
-        undo: state.can_undo,
-        redo: state.can_redo,
-        previous: page.number > 0,
-        next: page.number < progress.items - 1
-      };
-      for (const [act, possible] of Object.entries(isPossible)) {
-        this.buttons[act].disabled = !possible;
+      const isPossible = [
+        ["undo", state.can_undo],
+        ["redo", state.can_redo],
+        ["previous", page.number > 0],
+        ["next", page.number < progress.items - 1]
+      ];
+      for (const [act, possible] of isPossible) {
+        const button = this.buttons.get(act);
+        if (button) {
+          button.disabled = !possible;
+        }
       }
-      const isPressed = {
-        flag: state.flag,
-        skip: state.status === "skipped",
-        memo: state.note !== "",
-        auto: this.keys.goesOn
-      };
-      for (const [act, pressed] of Object.entries(isPressed)) {
-        this.buttons[act].setAttribute("aria-pressed", pressed);
+      const isPressed = [
+        ["flag", state.flag],
+        ["skip", state.status === "skipped"],
+        ["memo", state.note !== ""],
+        ["auto", this.keys.goesOn]
+      ];
+      for (const [act, pressed] of isPressed) {
+        this.buttons.get(act)?.setAttribute("aria-pressed", String(pressed));
       }
       this.root.dataset.status = state.status;
     }
     progressText() {
       const { progress } = this.work.state;
       const parts = [`${progress.labelled} of ${progress.items} labelled`];
-      for (const status of ["started", "skipped", "flagged"]) {
+      for (
+        const status of
+        /** @type {const} */
+        ["started", "skipped", "flagged"]
+      ) {
         if (progress[status]) {
           parts.push(`${progress[status]} ${status}`);
         }
@@ -1775,9 +2164,15 @@
       return parts.join(" · ");
     }
     // ---- keys ----------------------------------------------------------------------------------------------------------
-    // The element with the focus handles the key first: a text field, a list or a button. Then the annotator does.
+    /**
+     * The element with the focus handles the key first: a text field, a list or a button. Then the annotator does.
+     * @param {KeyboardEvent} event
+     */
     onKey(event) {
-      const { tagName: tagName2 } = event.target;
+      const { tagName: tagName2 } = (
+        /** @type {Element} */
+        event.target
+      );
       const pressesButton = tagName2 === "BUTTON" && [" ", "Enter"].includes(event.key);
       if (event.defaultPrevented) {
         event.stopPropagation();
@@ -1789,6 +2184,7 @@
         this.onCommand(event);
       }
     }
+    /** @param {KeyboardEvent} event */
     onTyping(event) {
       event.stopPropagation();
       const finishes = event.key === "Enter" && (event.ctrlKey || event.metaKey);
@@ -1803,6 +2199,7 @@
         this.leave();
       }
     }
+    /** @param {KeyboardEvent} event */
     onCommand(event) {
       const meaning = this.keys.act(event);
       const isOfNotebook = (event.ctrlKey || event.metaKey) && event.key.length === 1;
@@ -1811,35 +2208,40 @@
       }
       event.stopPropagation();
       const isHeld = this.saving.waiting && !MODIFIERS.includes(event.key);
-      if (!meaning && !isHeld) {
-        return;
-      }
-      event.preventDefault();
       if (isHeld) {
+        event.preventDefault();
         this.saving.whenShown(event.key, () => this.replay(event));
-      } else if (!event.repeat || meaning.act === "move") {
-        this.act(meaning);
+      } else if (meaning) {
+        event.preventDefault();
+        if (!event.repeat || meaning.act === "move") {
+          this.act(meaning);
+        }
       }
     }
-    // A key that was held, for whatever has the focus now: a key before it may have opened the note, a search or the list.
+    /**
+     * Repeat a key that was held, for whatever has the focus now: a key before it may have opened the note, a search or the list.
+     * @param {KeyboardEvent} event
+     */
     replay(event) {
-      const hasFocus = this.root.contains(document.activeElement);
-      const target = hasFocus ? document.activeElement : this.root;
+      const { activeElement } = document;
+      const target = activeElement && this.root.contains(activeElement) ? activeElement : this.root;
       const isUnhandled = target.dispatchEvent(new KeyboardEvent("keydown", event));
       if (isUnhandled && TEXT_FIELDS.includes(target.tagName)) {
         typeInto(event);
       }
     }
-    // Does what a key or button means. Acts without a case of their own are sent as they are: skip, flag, accept, undo, redo.
-    /** @param {import("./keys.mjs").Meaning} meaning */
-    act({ act, step, extend, sideways, number, name }) {
-      switch (act) {
+    /**
+     * Do what a key or button means. Acts without a case of their own are sent as they are: skip, flag, accept, undo, redo.
+     * @param {Meaning} meaning
+     */
+    act(meaning) {
+      switch (meaning.act) {
         case "move":
-          return this.sentences.move(step, extend, sideways);
+          return this.sentences.move(meaning.step, meaning.extend, meaning.sideways);
         case "option":
-          return this.choose(number);
+          return this.choose(meaning.number);
         case "field":
-          return this.goToField(name);
+          return this.goToField(meaning.name);
         case "toggle":
           return this.toggle();
         case "empty":
@@ -1873,20 +2275,29 @@
         case "leave":
           return this.leave();
         default:
-          return this.send(act);
+          return this.send(meaning.act, {});
       }
     }
-    // A free text has the focus at once, so that somebody can write.
+    /**
+     * A free text has the focus at once, so that somebody can write.
+     * @param {string} name
+     */
     goToField(name) {
-      this.go(() => this.work.goToField(name));
-      if (this.work.field.kind === "text") {
+      const field = this.work.fieldOf(name);
+      const place = this.work.placeOf(field);
+      if (!place) {
+        this.saving.say(`${field.label}: this item has no sentence or claim to label`);
+        return;
+      }
+      this.go(() => this.work.goTo(place));
+      if (field.kind === "text") {
         this.fields.write(name);
       }
     }
     // The first place that is missing becomes the active one; without one, the next item is shown.
     finishItem() {
       this.isSeeking = true;
-      this.send("done");
+      this.send("done", {});
     }
     showItems() {
       if (this.items.box.hidden) {
@@ -1901,7 +2312,7 @@
     }
     showSearch() {
       this.search.hidden = false;
-      this.search.querySelector("input").select();
+      this.search.querySelector("input")?.select();
     }
     showHelp() {
       this.help.hidden = !this.help.hidden;
@@ -1910,6 +2321,10 @@
       this.sentences.unfold();
       this.focus();
     }
+    /**
+     * @param {string} key of the table
+     * @param {string} other
+     */
     changeKey(key, other) {
       if (this.keys.change(key, other)) {
         this.keys.write(this.root);
@@ -1918,51 +2333,83 @@
       }
     }
     // ---- labels --------------------------------------------------------------------------------------------------------
+    /**
+     * @template {ActName} Name
+     * @param {Name} act
+     * @param {Acts[Name] & {number?: number}} content with the number of the item if it is not the one on the screen
+     */
     send(act, content) {
       this.saving.send(act, content);
     }
-    // Sends an act about the active place.
-    sendHere(act, content) {
-      const [field, sentence] = this.work.place;
-      this.send(act, { field, sentence, ...content });
+    // The active field, and its place as acts name it. In an item without any place, this is said, and null is returned.
+    active() {
+      const { field, place } = this.work;
+      if (!field || !place) {
+        this.saving.say(NOTHING_TO_LABEL);
+        return null;
+      }
+      const [name, sentence] = place;
+      return { field, where: { field: name, sentence } };
     }
+    /** @param {number} [lead] the place at which a range of sentences begins */
     toggle(lead) {
-      const { kind, label } = this.work.field;
-      if (kind === "sentences") {
-        this.sendHere("toggle", this.sentences.take(lead));
+      const active = this.active();
+      if (!active) {
+        return;
+      }
+      const { field, where } = active;
+      if (field.kind === "sentences") {
+        this.send("toggle", { ...where, ...this.sentences.take(lead) });
       } else {
-        this.saving.say(`${label}: choose with the digits, or press a field's letter`);
+        this.saving.say(`${field.label}: choose with the digits, or press a field's letter`);
       }
     }
+    /** @param {number} number of an option of the active field */
     choose(number) {
-      const { field } = this.work;
+      const active = this.active();
+      if (!active) {
+        return;
+      }
+      const { field, where } = active;
       const option = this.work.optionsOf(field)[number];
       if (!option) {
         return;
       }
       if (isList(field)) {
-        this.sendHere("toggle", { keys: [option.value] });
+        this.send("toggle", { ...where, keys: [option.value] });
       } else {
         this.give(option.value);
       }
     }
-    // Gives the active place a value and goes on to the next place, or item; null makes the place untouched again.
+    /**
+     * Give the active place a value and go on to the next place, or item; null makes the place untouched again.
+     * @param {Value} value
+     */
     give(value) {
-      const { field } = this.work;
+      const active = this.active();
+      if (!active) {
+        return;
+      }
+      const { field, where } = active;
       if (Array.isArray(value) && !isList(field)) {
         this.saving.say(`${field.label} needs one of its options`);
         return;
       }
-      this.sendHere("label", { value });
+      this.send("label", { ...where, value });
       if (value === null) {
         return;
       }
       const wasLast = this.go(() => this.work.goOn());
       if (wasLast && this.keys.goesOn) {
-        this.send("next");
+        this.send("next", {});
       }
     }
-    // Goes to another place; returns what `goThere` returns.
+    /**
+     * Go to another place; returns what `goThere` returns.
+     * @template Result
+     * @param {function(): Result} goThere
+     * @returns {Result}
+     */
     go(goThere) {
       const result = goThere();
       this.sentences.anchor = null;
@@ -1970,6 +2417,7 @@
       this.paintLabels();
       return result;
     }
+    /** @param {number} number */
     goToItem(number) {
       this.saving.whenShown("list", () => this.send("go", { to: number }));
       this.focus();
@@ -1996,7 +2444,7 @@
     // Unless the focus has moved elsewhere meanwhile, or somebody is writing.
     takeFocus() {
       const element = (
-        /** @type {HTMLInputElement} */
+        /** @type {HTMLInputElement | null} */
         document.activeElement
       );
       const hasText = element?.value || element?.isContentEditable && element.textContent;
@@ -2007,15 +2455,18 @@
     focus() {
       this.sentences.focus();
     }
-    // Draws, and takes the focus back if the element that had it is gone: keys would reach the notebook.
+    /**
+     * Draw, and take the focus back if the element that had it is gone: keys would reach the notebook.
+     * @param {function(): void} draw
+     */
     keepFocus(draw) {
       const wasInside = this.root.contains(document.activeElement);
       draw();
       const element = (
-        /** @type {HTMLInputElement} */
+        /** @type {HTMLInputElement | null} */
         document.activeElement
       );
-      const isLost = !this.root.contains(element) || element.disabled;
+      const isLost = !element || !this.root.contains(element) || element.disabled;
       if (wasInside && isLost) {
         this.focus();
       }
@@ -2026,85 +2477,6 @@
     return () => annotator.close();
   }
   var annotator_default = { render };
-
-  // src/actions.mjs
-  var NAMES = ["open", "agreed", "undo", "redo", "label", "note", "flag", "skip", "codebook"];
-  var CHANGES_OF_CODEBOOK = { add: "name", rename: "name", define: "definition", merge: "into" };
-  var TIME = /^\d{4}-\d\d-\d\dT/;
-  function isObject2(value) {
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  }
-  function isText(value) {
-    return typeof value === "string";
-  }
-  function checked(action, { task, items }) {
-    check(isObject2(action), "no keys");
-    const { action: name, item, time, set, value, of } = action;
-    check(Number.isInteger(item) && items[item], "an unknown item");
-    check(isText(time) && TIME.test(time) && !Number.isNaN(Date.parse(time)), "no time");
-    check(NAMES.includes(name), "an unknown name");
-    switch (name) {
-      case "flag":
-      case "skip":
-        check(typeof value === "boolean", "a value other than true and false");
-        break;
-      case "note":
-        check(isText(value), "a note that is no text");
-        break;
-      case "undo":
-      case "redo":
-        check(isText(of), "no other action that it is about");
-        break;
-      case "codebook":
-        check(changesCodebook(action), "no change of the codebook");
-        break;
-      case "label":
-      case "agreed":
-        check(Array.isArray(set), "no list of labels");
-        check(set.every((entry) => isObject2(entry) && allows(task, items[item].page, entry)), "a label that the task does not have");
-        break;
-      default:
-    }
-    return action;
-  }
-  function check(condition, problem) {
-    if (!condition) {
-      throw new Error(`an action has ${problem}`);
-    }
-  }
-  function changesCodebook(action) {
-    const { change, tag } = action;
-    return isText(tag) && Object.hasOwn(CHANGES_OF_CODEBOOK, change) && isText(action[CHANGES_OF_CODEBOOK[change]]);
-  }
-  function allows(task, page, { field: name, sentence = null, value }) {
-    const field = task.fields.find((candidate) => candidate.name === name);
-    const hasPlace = page.places.some(([fieldName, key]) => fieldName === name && key === sentence);
-    if (!field || !hasPlace) {
-      return false;
-    }
-    if (value === null) {
-      return true;
-    }
-    if (field.kind === "text") {
-      return isText(value);
-    }
-    if (field.kind === "tags") {
-      return Array.isArray(value) && value.every(isText);
-    }
-    if (field.kind === "choice") {
-      return optionValues(field).includes(value);
-    }
-    const possibleKeys = new Set(sentenceKeys(page, field));
-    return Array.isArray(value) && value.every((key) => possibleKeys.has(key));
-  }
-  function optionValues({ options }) {
-    return options.map(({ value }) => value);
-  }
-  function sentenceKeys(page, field) {
-    const parts = page.parts.filter(({ name }) => name === field.of);
-    const keys = parts.flatMap(({ sentences }) => sentences.map(([key]) => key));
-    return [...keys, ...optionValues(field)];
-  }
 
   // src/checksum.mjs
   var POLYNOMIAL = 3988292384;
@@ -2161,7 +2533,7 @@
       throw new Error(`line ${lineNumber} was changed after it was written`);
     }
     const record = JSON.parse(content);
-    if (!isObject2(record)) {
+    if (!isObject(record)) {
       throw new Error(`line ${lineNumber} is not an object`);
     }
     return record;
@@ -2169,19 +2541,19 @@
   function read(text, handout) {
     const lines = text.split("\n").filter((line) => line.trim());
     const [header, ...records] = lines.map((line, position) => unsealed(line, position + 1));
-    checkHeader(header, handout);
+    const annotator = annotatorIn(header, handout);
     const numbers = new Map(handout.items.map(({ id }, number) => [id, number]));
     const keys = new Map(records.map((record) => [record.n, keyOf(record)]));
     const actions = records.map((record) => {
       const action = actionOf(record, numbers, keys);
       return (
-        /** @type {[string, import("./types.js").Action]} */
+        /** @type {[string, NewAction]} */
         [keyOf(record), checked(action, handout)]
       );
     });
-    return { annotator: header.annotator, actions };
+    return { annotator, actions };
   }
-  function checkHeader(header, handout) {
+  function annotatorIn(header, handout) {
     if (header?.handout !== handout.header.handout) {
       throw new Error("it does not belong to this page");
     }
@@ -2189,9 +2561,10 @@
     if (!isText(annotator) || !annotator.trim()) {
       throw new Error("it has no name of an annotator");
     }
+    return annotator;
   }
   function keyOf({ n, time, key }) {
-    return key ?? `${time} ${String(n).padStart(6, "0")} ragnb`;
+    return isText(key) ? key : `${time} ${String(n).padStart(6, "0")} ragnb`;
   }
   function actionOf(record, numbers, keys) {
     const { n, key, item, of, id, fingerprint, sentences, ...content } = record;
@@ -2239,52 +2612,51 @@
       }
     }
     // ---- changes -----------------------------------------------------------------------------------------------------
-    /** @param {Partial<import("./types.js").CodebookChange>} change */
-    apply({ change, tag, name, definition, into }) {
-      if (change === "add") {
-        this.add(tag, name, definition);
-      } else if (change === "merge") {
-        this.merge(tag, into);
-      } else if (this.tags.has(tag) && change === "rename") {
-        const renamed = this.tags.get(tag);
-        if (name !== renamed.name) {
-          renamed.earlier.push(renamed.name);
-          renamed.name = name;
+    /** @param {CodebookChange} change */
+    apply(change) {
+      const tag = this.tags.get(change.tag);
+      if (change.change === "add") {
+        this.add(change.tag, change.name, change.definition);
+      } else if (change.change === "merge") {
+        this.merge(change.tag, change.into);
+      } else if (tag && change.change === "rename") {
+        if (change.name !== tag.name) {
+          tag.earlier.push(tag.name);
+          tag.name = change.name;
         }
-      } else if (this.tags.has(tag)) {
-        this.tags.get(tag).definition = definition;
+      } else if (tag && change.change === "define") {
+        tag.definition = change.definition;
       }
     }
     /**
-     * If there is such a tag already, it only gets the definition that it lacks.
+     * The tag with an id, which is added unless there is one. If there is one, it only gets the definition that it lacks.
      * @param {string} id
+     * @returns {Tag}
      */
     add(id, name = id, definition = "") {
       const tag = this.tags.get(this.present(id));
       if (tag) {
         tag.definition ||= definition;
-      } else {
-        this.tags.set(id, { id, name, definition, earlier: [] });
+        return tag;
       }
+      const added = { id, name, definition, earlier: [] };
+      this.tags.set(id, added);
+      return added;
     }
     /**
      * @param {string} id
      * @param {string} into the id of another tag
      */
     merge(id, into) {
-      this.add(id);
-      this.add(into);
-      const source = this.present(id);
-      const target = this.present(into);
+      const source = this.add(id);
+      const target = this.add(into);
       if (source === target) {
         return;
       }
-      const merged = this.tags.get(source);
-      const kept = this.tags.get(target);
-      this.tags.delete(source);
-      this.merged.set(source, target);
-      kept.earlier.push(merged.name, ...merged.earlier);
-      kept.definition ||= merged.definition;
+      this.tags.delete(source.id);
+      this.merged.set(source.id, target.id);
+      target.earlier.push(source.name, ...source.earlier);
+      target.definition ||= source.definition;
     }
     // ---- names and ids -----------------------------------------------------------------------------------------------
     /**
@@ -2293,7 +2665,8 @@
      * @returns {string}
      */
     present(id) {
-      return this.merged.has(id) ? this.present(this.merged.get(id)) : id;
+      const into = this.merged.get(id);
+      return into === void 0 ? id : this.present(into);
     }
     /**
      * The present ids of some tags, each once and in the order of the codebook.
@@ -2307,16 +2680,23 @@
       return [...known, ...lost];
     }
     /**
+     * The tag that has a name, or had it earlier; null if there is none.
+     * @param {string} name
+     * @returns {Tag | null}
+     */
+    tagNamed(name) {
+      const key = keyOf2(name);
+      const tags = [...this.tags.values()];
+      const isEarlierName = ({ id, earlier }) => [id, ...earlier].some((other) => keyOf2(other) === key);
+      return tags.find((candidate) => keyOf2(candidate.name) === key) ?? tags.find(isEarlierName) ?? null;
+    }
+    /**
      * The id of the tag that has a name, or had it earlier; null if there is none.
      * @param {string} name
      * @returns {string | null}
      */
     find(name) {
-      const key = keyOf2(name);
-      const tags = [...this.tags.values()];
-      const isEarlierName = ({ id, earlier }) => [id, ...earlier].some((other) => keyOf2(other) === key);
-      const tag = tags.find((candidate) => keyOf2(candidate.name) === key) ?? tags.find(isEarlierName);
-      return tag ? tag.id : null;
+      return this.tagNamed(name)?.id ?? null;
     }
     /**
      * A name for a new tag, or for another tag.
@@ -2326,14 +2706,13 @@
      */
     newName(text, id = null) {
       const name = tagName(text);
-      const other = this.find(name);
-      if (other === null || other === id) {
+      const other = this.tagNamed(name);
+      if (other === null || other.id === id) {
         return name;
       }
-      const present = this.tags.get(other).name;
-      const wasCalled = keyOf2(present) === keyOf2(name) ? "" : `, which was called "${name}" before`;
+      const wasCalled = keyOf2(other.name) === keyOf2(name) ? "" : `, which was called "${name}" before`;
       const advice = id === null ? "use it" : "merge the two tags";
-      throw new Refusal(`the codebook already has the tag "${present}"${wasCalled}; ${advice}, or choose another name`);
+      throw new Refusal(`the codebook already has the tag "${other.name}"${wasCalled}; ${advice}, or choose another name`);
     }
   };
   function codebookAfter(task, actions) {
@@ -2363,7 +2742,7 @@
   // src/local.mjs
   var IDLE = 120;
   var CHANGES = ["label", "note", "flag", "skip", "codebook"];
-  function bare() {
+  function noValues() {
     return /* @__PURE__ */ Object.create(null);
   }
   function setAt(values, [field, sentence], value) {
@@ -2371,9 +2750,13 @@
       setOrDelete(values, field, value);
       return;
     }
-    values[field] ??= bare();
-    setOrDelete(values[field], sentence, value);
-    if (!Object.keys(values[field]).length) {
+    values[field] ??= /* @__PURE__ */ Object.create(null);
+    const labelsOfField = (
+      /** @type {Record<string, Label>} */
+      values[field]
+    );
+    setOrDelete(labelsOfField, sentence, value);
+    if (!Object.keys(labelsOfField).length) {
       delete values[field];
     }
   }
@@ -2386,7 +2769,7 @@
   }
   function follow(actions, itemCount) {
     const { done, undone } = doneAndUndone(actions);
-    const items = Array.from({ length: itemCount }, () => ({ values: bare(), flag: false, skipped: false, note: "", seconds: 0 }));
+    const items = Array.from({ length: itemCount }, () => ({ values: noValues(), flag: false, skipped: false, note: "", seconds: 0 }));
     addSeconds(items, actions);
     for (const action of done) {
       apply(items[action.item], action);
@@ -2423,22 +2806,24 @@
       target.push(action);
     }
   }
-  function apply(labels, { action, set = [], value }) {
-    for (const entry of set) {
-      setAt(labels.values, [entry.field, entry.sentence ?? null], entry.value);
+  function apply(labels, action) {
+    for (const { field, sentence = null, value } of action.set ?? []) {
+      setAt(labels.values, [field, sentence], value);
     }
-    switch (action) {
+    switch (action.action) {
       case "label":
         labels.skipped = false;
         break;
       case "skip":
-        labels.skipped = value;
+        labels.skipped = action.value;
         break;
-      case "codebook":
+      case "note":
+        labels.note = action.value;
         break;
-      // it changes no label; `present` below does
+      case "flag":
+        labels.flag = action.value;
+        break;
       default:
-        labels[action] = value;
     }
   }
   function median(numbers) {
@@ -2464,7 +2849,7 @@
     const actions = [];
     for (const storageKey of storageKeys) {
       try {
-        const action = checked(JSON.parse(storage.getItem(storageKey)), handout);
+        const action = checked(JSON.parse(storage.getItem(storageKey) ?? ""), handout);
         actions.push({ key: storageKey.slice(prefix.length), ...action });
       } catch {
       }
@@ -2473,7 +2858,7 @@
   }
   var LocalModel = class {
     /**
-     * @param {import("./types.js").Handout} handout what ragnb has written into the page: header, task, items and suggested_by
+     * @param {Handout} handout what ragnb has written into the page: header, task, items and suggested_by
      * @param {Storage} storage
      * @param {string} prefix of the keys of one annotator
      */
@@ -2486,9 +2871,14 @@
       this.actions = [];
       this.unreadable = 0;
       this.finish = void 0;
+      this.number = 0;
+      this.labels = [];
+      this.undos = [];
+      this.redos = [];
+      this.presentCodebook = codebookAfter(handout.task, []);
       this.read();
       this.go({ to: this.firstItem() });
-      this.draw();
+      this.content = this.contentAfter({ ack: 0, message: "", failed: false });
     }
     // The item that was shown last if it is not done, else the first one that is not.
     firstItem() {
@@ -2498,50 +2888,94 @@
       return staysAtLast ? last : firstUnfinished;
     }
     // ---- a model, as anywidget's -----------------------------------------------------------------------------------
+    /**
+     * @template {keyof AnnotatorContent} Name
+     * @param {Name} name
+     * @returns {AnnotatorContent[Name]}
+     */
     get(name) {
       return this.content[name];
     }
+    /**
+     * @param {string} event
+     * @param {Handler} handler
+     */
     on(event, handler) {
       this.handlers.set(event, handler);
     }
+    /** @param {string} event */
     off(event) {
       this.handlers.delete(event);
     }
-    emit(event, content) {
-      this.handlers.get(event)?.(content);
+    /**
+     * @param {string} event
+     * @param {...Message} messages
+     */
+    emit(event, ...messages) {
+      this.handlers.get(event)?.(...messages);
     }
-    // The action is in the storage when this returns; the answer comes after it, as a kernel's does.
-    send({ act, id, ...content }) {
-      if (act === "shown") {
+    /**
+     * Do an act. The action is in the storage when this returns; the answer comes after it, as a kernel's does.
+     * @param {Act | Signal} message
+     */
+    send(message) {
+      if (message.act === "shown") {
         queueMicrotask(() => this.emit("msg:custom", { kind: "focus" }));
         return;
       }
+      if (message.act === "pending") {
+        return;
+      }
+      const { act, id, ...content } = message;
       const answer = { ack: id, message: "", failed: false };
       try {
-        answer.message = this[act](content) ?? "";
+        answer.message = this.perform(act, content);
       } catch (error) {
-        const reason = `this browser's storage is full or gone (${error.message})`;
+        const reason = `this browser's storage is full or gone (${messageOf(error)})`;
         const isRefused = error instanceof Refusal;
         answer.message = isRefused ? error.message : `not saved, because ${reason}; download the labels`;
         answer.failed = true;
       }
       queueMicrotask(() => this.draw(answer));
     }
+    /**
+     * Do an act on an item.
+     * @template {ActName} Name
+     * @param {Name} act
+     * @param {Acts[Name] & {number: number}} content
+     * @returns {string} a sentence for the annotator, if there is one
+     */
+    perform(act, content) {
+      const acts = this;
+      return acts[act](content) ?? "";
+    }
+    /** @param {Answered} answer */
     draw(answer = { ack: 0, message: "", failed: false }) {
+      this.content = this.contentAfter(answer);
+      this.emit("change:jump");
+      this.emit("change:state");
+    }
+    /**
+     * What the annotator reads after an act.
+     * @param {Answered} answer
+     * @returns {AnnotatorContent}
+     */
+    contentAfter(answer) {
       const { task, items } = this.handout;
       const { page } = items[this.number];
       const jump = items.map(({ title }, number) => {
         const { status, flag } = this.labels[number];
         return [title, status, flag];
       });
-      const state = { ...this.state(this.number), ...answer };
-      this.content = { task, page, jump, state };
-      this.emit("change:jump");
-      this.emit("change:state");
+      return { task, page, jump, state: { ...this.state(this.number), ...answer } };
     }
+    /**
+     * @param {number} number
+     * @returns {Omit<State, keyof Answered>}
+     */
     state(number) {
       const { values, flag, note, missing, status, offered } = this.labels[number];
-      const suggested = bare();
+      const suggested = noValues();
       for (const [place, value] of offered) {
         setAt(suggested, place, this.presentAt(place, value));
       }
@@ -2559,32 +2993,40 @@
         can_redo: this.redos.length > 0,
         progress: this.progress(),
         saved: this.savedText(),
-        end: this.end()
+        end: this.end(),
+        entries: {}
       };
     }
-    // Values of an item, in which tags are those of the present codebook.
+    /**
+     * Values of an item, in which tags are those of the present codebook.
+     * @param {Values} values
+     */
     present(values) {
-      const present = bare();
+      const present = noValues();
       for (const [field, value] of Object.entries(values)) {
-        present[field] = this.presentAt([field, null], value);
+        present[field] = isTags(this.handout.task, field) ? this.presentCodebook.resolved(tagsIn(value)) : value;
       }
       return present;
     }
     /**
      * @param {Place} place
-     * @param {any} value
+     * @param {Value} value
+     * @returns {Value}
      */
     presentAt([field], value) {
       const hasTags = value !== null && isTags(this.handout.task, field);
-      return hasTags ? this.presentCodebook.resolved(value) : value;
+      return hasTags ? this.presentCodebook.resolved(tagsIn(value)) : value;
     }
-    // Each tag with its id, name, definition, and the number of items that have it.
+    /**
+     * Each tag with its id, name, definition, and the number of items that have it.
+     * @returns {TagRow[]}
+     */
     codebookTable() {
       const counts = /* @__PURE__ */ new Map();
       const { fields } = this.handout.task;
       const tagFields = fields.filter(({ kind }) => kind === "tags");
       for (const { values } of this.labels) {
-        const ids = tagFields.flatMap(({ name }) => this.presentCodebook.resolved(values[name] ?? []));
+        const ids = tagFields.flatMap(({ name }) => this.presentCodebook.resolved(tagsIn(valueAt(values, [name, null]))));
         for (const id of new Set(ids)) {
           counts.set(id, (counts.get(id) ?? 0) + 1);
         }
@@ -2602,6 +3044,7 @@
       }
       return { text: `Done: ${ALL_DONE}. Download the labels and send the file back.`, code: "" };
     }
+    /** @returns {Progress} */
     progress() {
       const counts = { labelled: 0, started: 0, skipped: 0, untouched: 0 };
       const secondsOfLabelled = [];
@@ -2627,12 +3070,22 @@
       [this.actions, this.unreadable] = storedActions(this.handout, this.storage, this.prefix);
       this.follow();
     }
-    // Throws if the storage is full; then nothing is added, except that an item was shown.
+    /**
+     * Add an action. Throws if the storage is full; then nothing is added, except that an item was shown.
+     * @template {ActionName} Name
+     * @param {Name} action
+     * @param {number} item
+     * @param {ActionContents[Name]} content
+     */
     record(action, item, content) {
       const time = this.nextTime();
       const position = String(this.actions.length).padStart(6, "0");
       const key = `${time} ${position} ${this.tab}`;
-      const recorded = { time, action, item, ...content };
+      const recorded = (
+        /** @type {NewAction} */
+        /** @type {unknown} */
+        { time, action, item, ...content }
+      );
       try {
         this.storage.setItem(this.prefix + key, JSON.stringify(recorded));
       } catch (error) {
@@ -2656,7 +3109,12 @@
       this.redos = undone;
       this.labels = items.map((labels, number) => this.withMissing(labels, this.handout.items[number]));
     }
-    // The labels of an item with its status, the required places that are untouched, and the suggestions for such places.
+    /**
+     * The labels of an item with its status, the required places that are untouched, and the suggestions for such places.
+     * @param {ItemLabels} labels
+     * @param {HandoutItem} item
+     * @returns {ItemState}
+     */
     withMissing(labels, { page, suggested }) {
       const isUntouched = (place) => valueAt(labels.values, place) === void 0;
       const isRequired = ([name]) => this.field(name).required;
@@ -2665,19 +3123,19 @@
       return { ...labels, missing, status: statusOf(labels, missing), offered };
     }
     // ---- what can be done, by the name of the act ------------------------------------------------------------------
+    /** @param {Acts["label"] & {number: number}} content */
     label({ number, field, sentence = null, value }) {
       const place = [field, sentence];
-      const entry = [place, this.presentAt(place, value)];
-      this.set(number, [entry, ...this.implied(number, field, sentence, value)]);
+      this.set(number, [[place, this.presentAt(place, value)], ...this.implied(number, field, sentence, value)]);
     }
-    // Adds keys, or removes them if all of them are chosen; `on` forces one of the two.
+    /** @param {Acts["toggle"] & {number: number}} content */
     toggle({ number, field: name, sentence = null, keys, on }) {
       if (!keys.length) {
         return;
       }
       const place = [name, sentence];
       const { values, suggested } = this.state(number);
-      const chosen = new Set(valueAt(values, place) ?? valueAt(suggested, place) ?? []);
+      const chosen = new Set(keysIn(valueAt(values, place) ?? valueAt(suggested, place)));
       const toggled = new Set(keys);
       const isAdding = on ?? !keys.every((key) => chosen.has(key));
       const { page } = this.handout.items[number];
@@ -2685,7 +3143,10 @@
       const value = inOrder.filter((key) => toggled.has(key) ? isAdding : chosen.has(key));
       this.set(number, [[place, value]]);
     }
-    // Gives an item a tag, which is added to the codebook if it is new.
+    /**
+     * Give an item a tag, which is added to the codebook if it is new.
+     * @param {Acts["tag"] & {number: number}} content
+     */
     tag({ number, field, name }) {
       let id = this.presentCodebook.find(tagName(name));
       if (id === null) {
@@ -2693,31 +3154,50 @@
         this.record("codebook", number, { change: "add", tag: id, name: id, definition: "" });
       }
       const { values } = this.state(number);
-      if (!values[field]?.includes(id)) {
+      if (!keysIn(valueAt(values, [field, null])).includes(id)) {
         this.toggle({ number, field, keys: [id], on: true });
       }
     }
-    // Renames, defines or merges a tag. What changes nothing is not recorded.
-    codebook({ number, change, tag, name, definition, into }) {
-      const present = this.presentCodebook.tags.get(this.presentCodebook.find(tag));
+    /**
+     * Rename, define or merge a tag. What changes nothing is not recorded.
+     * @param {Acts["codebook"] & {number: number}} content
+     */
+    codebook({ number, ...change }) {
+      const present = this.presentCodebook.tagNamed(change.tag);
       if (!present) {
-        throw new Refusal(`the codebook has no tag "${tag}"`);
+        throw new Refusal(`the codebook has no tag "${change.tag}"`);
       }
-      const { id } = present;
-      const contents = {
-        rename: () => ({ name: this.presentCodebook.newName(name, id) }),
-        define: () => ({ definition: definition.trim() }),
-        merge: () => ({ into: this.presentCodebook.find(into) })
-      };
-      const content = contents[change]();
-      const isSame = content.name === present.name || content.definition === present.definition;
-      if (change === "merge" && [id, null].includes(content.into)) {
-        throw new Refusal(`a tag can only be merged into another one, got "${into}"`);
-      }
-      if (!isSame) {
-        this.record("codebook", number, { change, tag: id, ...content });
+      const recorded = this.changeOf(present, change);
+      if (recorded) {
+        this.record("codebook", number, recorded);
       }
     }
+    /**
+     * What becomes of a tag; null if nothing changes.
+     * @param {Tag} tag
+     * @param {ChangeOfTag} change
+     * @returns {CodebookChange | null}
+     */
+    changeOf(tag, change) {
+      switch (change.change) {
+        case "rename": {
+          const name = this.presentCodebook.newName(change.name, tag.id);
+          return name === tag.name ? null : { change: "rename", tag: tag.id, name };
+        }
+        case "define": {
+          const definition = change.definition.trim();
+          return definition === tag.definition ? null : { change: "define", tag: tag.id, definition };
+        }
+        case "merge": {
+          const into = this.presentCodebook.find(change.into);
+          if (into === null || into === tag.id) {
+            throw new Refusal(`a tag can only be merged into another one, got "${change.into}"`);
+          }
+          return { change: "merge", tag: tag.id, into };
+        }
+      }
+    }
+    /** @param {{number: number}} content */
     accept({ number }) {
       const { offered } = this.labels[number];
       if (!offered.length) {
@@ -2726,14 +3206,17 @@
       this.set(number, offered);
       return "";
     }
+    /** @param {{number: number}} content */
     flag({ number }) {
       this.record("flag", number, { value: !this.labels[number].flag });
     }
+    /** @param {Acts["note"] & {number: number}} content */
     note({ number, text }) {
       if (text !== this.labels[number].note) {
         this.record("note", number, { value: text });
       }
     }
+    /** @param {{number: number}} content */
     skip({ number }) {
       this.record("skip", number, { value: !this.labels[number].skipped });
       return this.labels[number].skipped ? this.next() : "";
@@ -2744,6 +3227,7 @@
     redo() {
       return this.step("redo", this.redos, "done again");
     }
+    /** @param {Acts["move"]} content */
     move({ step }) {
       const to = this.number + step;
       if (!this.labels[to]) {
@@ -2751,9 +3235,10 @@
       }
       return this.go({ to });
     }
+    /** @param {Acts["go"]} content */
     go({ to }) {
       this.number = to;
-      this.record("open", to);
+      this.record("open", to, {});
     }
     // To the next item that is neither labelled nor skipped, from the start again after the last.
     next() {
@@ -2778,10 +3263,15 @@
       return `still missing: ${field.label}${where}${none}; press . to skip`;
     }
     // ---- inside ----------------------------------------------------------------------------------------------------
+    /** @param {string} name */
     field(name) {
-      return this.handout.task.fields.find((field) => field.name === name);
+      return fieldOf(this.handout.task, name);
     }
-    // Records the values of places, each with its origin.
+    /**
+     * Record the values of places, each with its origin.
+     * @param {number} number
+     * @param {PlaceValue[]} entries
+     */
     set(number, entries) {
       const set = entries.map(([place, value]) => {
         const [field, sentence] = place;
@@ -2790,7 +3280,13 @@
       });
       this.record("label", number, { set });
     }
-    // Where a value comes from: a person, or a suggestion that a person has accepted or changed.
+    /**
+     * Where a value comes from: a person, or a suggestion that a person has accepted or changed.
+     * @param {number} number
+     * @param {Place} place
+     * @param {Value} value
+     * @returns {Pick<Entered, "source" | "suggested" | "suggested_by">}
+     */
     origin(number, place, value) {
       const { suggested } = this.handout.items[number];
       const suggestion = suggested.find(([candidate]) => isSamePlace(candidate, place));
@@ -2802,7 +3298,14 @@
       const source = isAccepted ? "suggestion accepted" : "suggestion changed";
       return { source, suggested: guess, suggested_by: this.handout.suggested_by };
     }
-    // Values that follow from an option, for places that are untouched.
+    /**
+     * Values that follow from an option, for places that are untouched.
+     * @param {number} number
+     * @param {string} name
+     * @param {string | null} sentence
+     * @param {Value} value
+     * @returns {PlaceValue[]}
+     */
     implied(number, name, sentence, value) {
       const option = this.field(name).options.find((candidate) => candidate.value === value);
       const entries = [];
@@ -2816,14 +3319,25 @@
       }
       return entries;
     }
-    // The sentences at which a field gets an implied value: that of the answer, or all if the answer is about the whole item.
+    /**
+     * The sentences at which a field gets an implied value: that of the answer, or all if the answer is about the whole item.
+     * @param {number} number
+     * @param {string} name
+     * @param {string | null} sentence
+     * @returns {(string | null)[]}
+     */
     impliedSentences(number, name, sentence) {
       if (!this.field(name).each) {
         return [null];
       }
       return sentence === null ? this.handout.items[number].page.each : [sentence];
     }
-    // Undoes or redoes the last action of a stack, and shows its item.
+    /**
+     * Undo or redo the last action of a stack, and show its item.
+     * @param {"undo" | "redo"} name
+     * @param {Action[]} stack
+     * @param {string} description
+     */
     step(name, stack, description) {
       const action = stack.at(-1);
       if (!action) {
@@ -2835,6 +3349,9 @@
       return `${description}: ${[...fields].join(", ") || action.action}`;
     }
   };
+  function tagsIn(label) {
+    return Array.isArray(label) ? label.map(String) : [];
+  }
 
   // src/storage.mjs
   function storageOf(id) {
@@ -2903,6 +3420,10 @@
   var MINUTE = 6e4;
   var MOST_LETTERS = 80;
   var Handout = class {
+    /**
+     * @param {HTMLElement} root
+     * @param {Contents} handout
+     */
     constructor(root, handout) {
       this.root = root;
       this.handout = handout;
@@ -2910,6 +3431,11 @@
       const { storage, isLasting } = storageOf(this.id);
       this.storage = storage;
       this.isLasting = isLasting;
+      this.name = "";
+      this.model = null;
+      this.downloaded = null;
+      this.stop = () => {
+      };
       this.message = node("span", { class: "message", role: "status" });
       addEventListener("beforeunload", (event) => {
         if (this.hasNews()) {
@@ -2948,6 +3474,7 @@
       const first = buttons[0] ?? name;
       first.focus();
     }
+    /** @param {HTMLInputElement} name */
     form(name) {
       const onsubmit = (event) => {
         event.preventDefault();
@@ -2961,13 +3488,19 @@
     // Labels that were downloaded before, on this computer or another one.
     opener() {
       const onchange = async () => {
-        const [file] = input.files;
-        this.add(await file.text());
+        const file = input.files?.[0];
+        if (file) {
+          this.add(await file.text());
+        }
       };
       const input = node("input", { type: "file", accept: ".jsonl", onchange });
       return node("label", {}, "add a labels file: ", input);
     }
-    // Everything is read and checked before anything is stored. What cannot be stored whole is not stored at all.
+    /**
+     * Add the labels of a file. Everything is read and checked before anything is stored. What cannot be stored whole is not
+     * stored at all.
+     * @param {string} text
+     */
     add(text) {
       this.message.textContent = "";
       const newKeys = [];
@@ -2985,12 +3518,13 @@
         for (const storageKey of newKeys) {
           this.storage.removeItem(storageKey);
         }
-        this.message.textContent = `This file cannot be used: ${error.message}`;
+        this.message.textContent = `This file cannot be used: ${messageOf(error)}`;
       }
     }
     // ---- the annotator -------------------------------------------------------------------------------------------------
+    /** @param {string} name */
     work(name) {
-      this.stop?.();
+      this.stop();
       this.name = name;
       this.model = null;
       this.downloaded = this.storage.getItem(markOf(this.id, name));
@@ -3013,15 +3547,20 @@
       const el = node("div");
       this.root.replaceChildren(bar, el);
       try {
-        this.open(name, { button, home }, el);
-        const { unreadable } = this.model;
+        const { unreadable } = this.open(name, { button, home }, el);
         if (unreadable) {
           warning.textContent = `${unreadable} of the stored actions cannot be read and are left out. ${notice}`;
         }
       } catch (error) {
-        warning.textContent = `The labels cannot be shown (${error.message}). Download them, and send the file back.`;
+        warning.textContent = `The labels cannot be shown (${messageOf(error)}). Download them, and send the file back.`;
       }
     }
+    /**
+     * @param {string} name
+     * @param {Finish} finish
+     * @param {HTMLElement} el
+     * @returns {LocalModel}
+     */
     open(name, finish, el) {
       const model = new LocalModel(this.handout, this.storage, prefixOf(this.id, name));
       model.finish = finish;
@@ -3036,6 +3575,7 @@
         close();
         removeEventListener("storage", readAgain);
       };
+      return model;
     }
     download() {
       const actions = this.actions();
@@ -3066,6 +3606,11 @@
   function lastChange(actions) {
     return actions.findLast(({ action }) => action !== "open");
   }
-  var data = document.getElementById("data").textContent;
-  new Handout(document.getElementById("handout"), JSON.parse(data));
+  function elementOf(id) {
+    return (
+      /** @type {HTMLElement} */
+      document.getElementById(id)
+    );
+  }
+  new Handout(elementOf("handout"), JSON.parse(elementOf("data").textContent ?? ""));
 })();

@@ -55,10 +55,14 @@ var ACTS = [
   ["fold", ["o"], "unfold a long document"],
   ["leave", ["Escape"], "close the open panel"]
 ];
-var BUTTONS = ACTS.filter(([, , , button]) => button).map(([act, keys, , button]) => {
-  const [label, title = label] = button;
-  return [act, label, keys[0], title];
-});
+var BUTTONS = [];
+for (const row of ACTS) {
+  const [act, keys, , button] = row;
+  if (button) {
+    const [label, title = label] = button;
+    BUTTONS.push([act, label, keys[0], title]);
+  }
+}
 function isPlain({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   const hasModifier = ctrlKey || metaKey || altKey;
   const runsCell = shiftKey && key === "Enter";
@@ -94,8 +98,8 @@ var listCount = 0;
 var VirtualList = class {
   /**
    * @param {number} rowHeight in pixels
-   * @param {function(number): any[]} rowAt attributes and children of the row at a position
-   * @param {object} attributes of the list
+   * @param {function(number): RowElement} rowAt attributes and children of the row at a position
+   * @param {Record<string, unknown>} attributes of the list
    */
   constructor(rowHeight, rowAt, attributes) {
     listCount += 1;
@@ -218,6 +222,7 @@ var MOST_TINTED = 2e3;
 var PATIENCE = 60;
 var ROW_HEIGHT = 46;
 var HIGHLIGHT = "ragnb-found";
+var COMPARISON = String.raw`\s*(?:<=|>=|==|[<>=≤≥])\s*-?(?:\p{Nd}+\.?\p{Nd}*|\.\p{Nd}+)(?:e[+-]?\p{Nd}+)?(?!\S)`;
 var UNKNOWN_ROW = ["", "…", []];
 function missingRows(rows, window) {
   let [first, last] = window;
@@ -229,6 +234,16 @@ function missingRows(rows, window) {
   }
   return first < last ? [first, last] : null;
 }
+function wordsBesidesComparisons(query, columns) {
+  const words = wordsOf(query);
+  if (!columns.length) {
+    return words;
+  }
+  const names = columns.map((column) => wordsOf(column).join(" ")).sort((left, right) => right.length - left.length);
+  const escapedNames = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`));
+  const comparisons = new RegExp(`(?<!\\S)(?:${escapedNames.join("|")})${COMPARISON}`, "gu");
+  return wordsOf(words.join(" ").replace(comparisons, " "));
+}
 function caption(text) {
   return node("span", { class: "ragnb-rows-caption", dir: "auto" }, text);
 }
@@ -237,7 +252,10 @@ function filter({ name, values }, save) {
   const labels = values.map((value, code) => node("label", { dir: "auto" }, boxes[code], value));
   const selection = node("span", { class: "ragnb-rows-select", dir: "auto" });
   const onfocusout = ({ relatedTarget }) => {
-    if (relatedTarget && !root.contains(relatedTarget)) {
+    if (relatedTarget && !root.contains(
+      /** @type {Node} */
+      relatedTarget
+    )) {
       root.open = false;
     }
   };
@@ -262,11 +280,30 @@ function tickedCodes(boxes) {
   return codes.filter((code) => boxes[code].checked);
 }
 var RowList = class {
+  /**
+   * @param {RowsModel} model
+   * @param {HTMLElement} el
+   */
   constructor(model, el) {
     this.model = model;
     this.el = el;
+    this.rowsByPosition = /* @__PURE__ */ new Map();
+    this.isWaiting = false;
+    this.page = null;
     this.tinted = [];
-    this.drawFrame();
+    this.searchTimer = void 0;
+    const { sign_meaning: meaning, choices, sorts } = model.get("offer");
+    this.search = this.searchField();
+    this.total = node("span", { class: "ragnb-rows-count", role: "status" });
+    this.clear = node("button", { class: "ragnb-rows-clear", type: "button", onclick: () => this.startOver() }, "clear");
+    this.filters = choices.map((column, place) => filter(column, (codes) => this.choose(place, codes)));
+    this.sort = this.sortField(sorts);
+    this.rows = new VirtualList(ROW_HEIGHT, (position) => this.row(position), {
+      class: meaning ? "ragnb-rows-list" : "ragnb-rows-list ragnb-rows-unsigned",
+      "aria-label": "rows: j and k move, / searches"
+    });
+    this.rows.ondrawn = () => this.ask();
+    this.drawFrame(meaning);
     this.pageObserver = new MutationObserver(() => this.tint());
     this.sizeObserver = new ResizeObserver(() => this.onResize());
     this.sizeObserver.observe(this.rows.list);
@@ -292,23 +329,14 @@ var RowList = class {
   get position() {
     return this.model.get("position");
   }
+  /** @param {Partial<RowsContent>} values */
   save(values) {
     this.model.set(values);
     this.model.save_changes();
   }
   // ---- the frame, drawn once -------------------------------------------------------------------------------------------
-  drawFrame() {
-    const { sign_meaning: meaning, choices, sorts } = this.model.get("offer");
-    this.search = this.searchField();
-    this.total = node("span", { class: "ragnb-rows-count", role: "status" });
-    this.clear = node("button", { class: "ragnb-rows-clear", type: "button", onclick: () => this.startOver() }, "clear");
-    this.filters = choices.map((column, place) => filter(column, (codes) => this.choose(place, codes)));
-    this.sort = this.sortField(sorts);
-    this.rows = new VirtualList(ROW_HEIGHT, (position) => this.row(position), {
-      class: meaning ? "ragnb-rows-list" : "ragnb-rows-list ragnb-rows-unsigned",
-      "aria-label": "rows: j and k move, / searches"
-    });
-    this.rows.ondrawn = () => this.ask();
+  /** @param {string} meaning of the signs */
+  drawFrame(meaning) {
     const menus = this.filters.map(({ root }) => root);
     this.el.classList.add("ragnb-rows");
     this.el.addEventListener("keydown", (event) => this.onKey(event));
@@ -323,7 +351,11 @@ var RowList = class {
       ),
       this.rows.list
     );
-    for (const control of this.el.querySelectorAll("[tabindex], input, select, button, summary")) {
+    const controls = (
+      /** @type {NodeListOf<HTMLElement>} */
+      this.el.querySelectorAll("[tabindex], input, select, button, summary")
+    );
+    for (const control of controls) {
       control.dataset.lmSuppressShortcuts = "true";
     }
   }
@@ -341,6 +373,7 @@ var RowList = class {
       onfocus: () => this.model.send({ kind: "prepare" })
     });
   }
+  /** @param {[key: string, label: string][]} sorts */
   sortField(sorts) {
     const options = [["", "frame order"], ...sorts];
     const elements = options.map(([value, text]) => node("option", { value }, text));
@@ -348,6 +381,10 @@ var RowList = class {
     return node("select", { class: "ragnb-rows-select", onchange }, ...elements);
   }
   // ---- the list --------------------------------------------------------------------------------------------------------
+  /**
+   * @param {number} position
+   * @returns {RowElement}
+   */
   row(position) {
     const [sign, text, details] = this.rowsByPosition.get(position) ?? UNKNOWN_ROW;
     const attributes = {
@@ -374,9 +411,11 @@ var RowList = class {
     this.isWaiting = true;
     this.model.send({ kind: "rows", version, first, last });
   }
+  /** @param {Rows} rows */
   learn({ first, rows }) {
     rows.forEach((row, place) => this.rowsByPosition.set(first + place, row));
   }
+  /** @param {RowsMessage} message */
   onMessage({ kind, version, first, rows }) {
     if (kind !== "rows") {
       return;
@@ -424,9 +463,14 @@ var RowList = class {
     const isAnyChosen = codesOfFilters.some((codes) => codes.length > 0);
     this.clear.hidden = !this.search.value && !sort && !isAnyChosen;
   }
+  /**
+   * @param {number} place of the filter
+   * @param {number[]} codes
+   */
   choose(place, codes) {
     this.save({ chosen: this.model.get("chosen").with(place, codes) });
   }
+  /** @param {number} position */
   go(position) {
     if (position >= 0 && position !== this.position) {
       this.save({ position });
@@ -435,7 +479,10 @@ var RowList = class {
   onResize() {
     const view = this.el.closest(".ragnb-view");
     view?.classList.toggle("ragnb-view-narrow", view.clientWidth < NARROW);
-    const page = view?.querySelector(".ragnb-view-page");
+    const page = (
+      /** @type {HTMLElement | null | undefined} */
+      view?.querySelector(".ragnb-view-page")
+    );
     if (!this.page && page) {
       this.page = page;
       page.dataset.lmSuppressShortcuts = "true";
@@ -447,14 +494,17 @@ var RowList = class {
   // ---- words of the search are tinted on the page, without touching its nodes ----------------------------------------
   removeTint() {
     for (const range of this.tinted) {
-      CSS.highlights.get(HIGHLIGHT).delete(range);
+      CSS.highlights.get(HIGHLIGHT)?.delete(range);
     }
     this.tinted = [];
   }
   tint() {
     this.removeTint();
-    const words = wordsOf(this.model.get("search"));
-    if (!CSS.highlights || !this.page || !words.length) {
+    if (!CSS.highlights || !this.page) {
+      return;
+    }
+    const words = wordsBesidesComparisons(this.model.get("search"), this.model.get("offer").numbers);
+    if (!words.length) {
       return;
     }
     this.tinted = rangesOf(this.page, words);
@@ -479,6 +529,7 @@ var RowList = class {
     this.save({ search: "", sort: "", chosen: this.filters.map(() => []) });
     this.rows.list.focus();
   }
+  /** @param {KeyboardEvent} event */
   onKey(event) {
     if (isPlain(event)) {
       event.stopPropagation();
@@ -487,12 +538,19 @@ var RowList = class {
       event.preventDefault();
     }
   }
-  // Does what a key means in the menu, the search or the list; returns whether it means anything.
+  /**
+   * Do what a key means in the menu, the search or the list.
+   * @param {KeyboardEvent} event
+   * @returns {boolean} whether it means anything
+   */
   handlesKey(event) {
-    const menu = event.target.closest("details");
+    const menu = (
+      /** @type {Element} */
+      event.target.closest("details")
+    );
     if (menu && event.key === "Escape") {
       menu.open = false;
-      menu.firstChild.focus();
+      menu.querySelector("summary")?.focus();
       return true;
     }
     if (event.target === this.search && leavesSearch(event)) {
@@ -504,6 +562,7 @@ var RowList = class {
     }
     return event.target === this.rows.list && this.handlesKeyOfList(event);
   }
+  /** @param {KeyboardEvent} event */
   handlesKeyOfList(event) {
     const step = stepOf(event);
     if (event.key === "/" && isPlain(event)) {
@@ -539,5 +598,6 @@ function render({ model, el }) {
 var rows_default = { render };
 export {
   rows_default as default,
-  missingRows
+  missingRows,
+  wordsBesidesComparisons
 };

@@ -1,5 +1,7 @@
 // What an action of the hand-out may contain. Whatever comes from a storage or a file is checked here before it is used.
 
+/** @import { Answer, Field, Handout, NewAction, Page, Task } from "./types.js" */
+
 const NAMES = ["open", "agreed", "undo", "redo", "label", "note", "flag", "skip", "codebook"];
 // Change of the codebook, and the key that it needs besides the tag.
 /** @type {Record<string, string>} */
@@ -8,8 +10,8 @@ const TIME = /^\d{4}-\d\d-\d\dT/;
 
 /**
  * Tell whether a value is an object with keys.
- * @param {*} value
- * @returns {boolean}
+ * @param {unknown} value
+ * @returns {value is Record<string, unknown>}
  */
 export function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -17,8 +19,8 @@ export function isObject(value) {
 
 /**
  * Tell whether a value is a text.
- * @param {*} value
- * @returns {boolean}
+ * @param {unknown} value
+ * @returns {value is string}
  */
 export function isText(value) {
   return typeof value === "string";
@@ -26,16 +28,16 @@ export function isText(value) {
 
 /**
  * Check an action whose item is a number. An error says why the page could not have written it.
- * @param {*} action
- * @param {import("./types.js").Handout} handout
- * @returns {import("./types.js").Action} the action
+ * @param {unknown} action
+ * @param {Handout} handout
+ * @returns {NewAction} the action
  */
 export function checked(action, { task, items }) {
   check(isObject(action), "no keys");
   const { action: name, item, time, set, value, of } = action;
-  check(Number.isInteger(item) && items[item], "an unknown item");
+  check(typeof item === "number" && Number.isInteger(item) && items[item], "an unknown item");
   check(isText(time) && TIME.test(time) && !Number.isNaN(Date.parse(time)), "no time");
-  check(NAMES.includes(name), "an unknown name");
+  check(isText(name) && NAMES.includes(name), "an unknown name");
   switch (name) {
     case "flag":
     case "skip":
@@ -54,16 +56,17 @@ export function checked(action, { task, items }) {
     case "label":
     case "agreed":
       check(Array.isArray(set), "no list of labels");
-      check(set.every((/** @type {any} */ entry) => isObject(entry) && allows(task, items[item].page, entry)), "a label that the task does not have");
+      check(set.every((entry) => isObject(entry) && allows(task, items[item].page, entry)), "a label that the task does not have");
       break;
     default: // "open" has no content
   }
-  return action;
+  return /** @type {NewAction} */ (/** @type {unknown} */ (action));
 }
 
 /**
  * @param {unknown} condition
  * @param {string} problem
+ * @returns {asserts condition}
  */
 function check(condition, problem) {
   if (!condition) {
@@ -72,19 +75,19 @@ function check(condition, problem) {
 }
 
 /**
- * @param {Record<string, any>} action
+ * @param {Record<string, unknown>} action
  * @returns {boolean}
  */
 function changesCodebook(action) {
   const { change, tag } = action;
-  return isText(tag) && Object.hasOwn(CHANGES_OF_CODEBOOK, change) && isText(action[CHANGES_OF_CODEBOOK[change]]);
+  return isText(tag) && isText(change) && Object.hasOwn(CHANGES_OF_CODEBOOK, change) && isText(action[CHANGES_OF_CODEBOOK[change]]);
 }
 
 /**
  * Whether a value can be given to a place of an item.
- * @param {import("./types.js").Task} task
- * @param {import("./types.js").Page} page
- * @param {Record<string, any>} entry
+ * @param {Task} task
+ * @param {Page} page
+ * @param {Record<string, unknown>} entry
  * @returns {boolean}
  */
 function allows(task, page, { field: name, sentence = null, value }) {
@@ -103,28 +106,20 @@ function allows(task, page, { field: name, sentence = null, value }) {
     return Array.isArray(value) && value.every(isText);
   }
   if (field.kind === "choice") {
-    return optionValues(field).includes(value);
+    return field.options.some((option) => option.value === value);
   }
   const possibleKeys = new Set(sentenceKeys(page, field));
   return Array.isArray(value) && value.every((key) => possibleKeys.has(key));
 }
 
 /**
- * @param {import("./types.js").Field} field
- * @returns {any[]}
- */
-function optionValues({ options }) {
-  return options.map(({ value }) => value);
-}
-
-/**
  * Return what can be chosen in a field of sentences: the keys of the sentences in the order of the text, then the options.
- * @param {import("./types.js").Page} page
- * @param {import("./types.js").Field} field
- * @returns {string[]}
+ * @param {Page} page
+ * @param {Field} field
+ * @returns {Answer[]}
  */
 export function sentenceKeys(page, field) {
   const parts = page.parts.filter(({ name }) => name === field.of);
   const keys = parts.flatMap(({ sentences }) => sentences.map(([key]) => key));
-  return [...keys, ...optionValues(field)];
+  return [...keys, ...field.options.map(({ value }) => value)];
 }

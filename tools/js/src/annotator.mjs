@@ -10,12 +10,21 @@ import { Saving } from "./saving.mjs";
 import { Sentences } from "./sentences.mjs";
 import { ALL_DONE, Work, isList } from "./work.mjs";
 
+/** @import { Meaning, OtherAct } from "./keys.mjs" */
+/** @import { ActName, Acts, AnnotatorModel, Message, Page, Value } from "./types.js" */
+
+/** @typedef {Annotator} AnnotatorView the annotator, for the modules that draw its parts */
+
 const MODIFIERS = ["Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock"];
 const TEXT_FIELDS = ["INPUT", "TEXTAREA"];
 const MOST_SECONDS = 90; // longer times are in minutes
 const MOST_MINUTES = 90; // longer times are in hours
+const NOTHING_TO_LABEL = "there is nothing to label in this item";
 
-// Seconds as people say them.
+/**
+ * Seconds as people say them.
+ * @param {number} seconds
+ */
 function spoken(seconds) {
   if (seconds < MOST_SECONDS) {
     return `about ${Math.max(1, Math.round(seconds))} s left`;
@@ -28,24 +37,38 @@ function spoken(seconds) {
 }
 
 class Annotator {
+  /**
+   * @param {AnnotatorModel} model
+   * @param {HTMLElement} el
+   */
   constructor(model, el) {
     this.model = model;
     this.work = new Work(model);
     this.keys = new Keys(this.work.task);
     this.isSeeking = false; // whether the next state shows the first place that is missing
-    this.drawRoot();
+    /** @type {Page | null} */
+    this.page = null; // the page that was drawn
+    /** @type {Element | null} */
+    this.focusBefore = null; // what had the focus when the annotator was drawn
+    this.root = this.drawRoot();
     this.saving = new Saving(model, this.root, () => this.focus());
     this.sentences = new Sentences(this);
     this.fields = new Fields(this);
     this.search = searchOf(this.sentences);
     this.items = new ItemList(this);
     this.help = helpOf(this.keys, (key, other) => this.changeKey(key, other));
+    this.bar = node("progress", { "aria-label": "labelled" });
+    this.count = node("span", { class: "count" });
+    const buttons = BUTTONS.map(([act, label, key, title]) => /** @type {const} */ ([act, this.button(act, label, key, title)]));
+    this.buttons = new Map(buttons); // by act
+    this.body = node("div", { class: "body" });
+    this.end = node("div", { class: "panel end", hidden: true });
     this.drawFrame();
     el.append(this.root);
     this.disconnect = connect(model, {
       "change:state": () => this.onState(),
       "change:jump": () => this.items.draw(),
-      "msg:custom": (message) => this.onMessage(message),
+      "msg:custom": (/** @type {Message} */ message) => this.onMessage(message),
       comm_live_update: () => this.saving.gone(),
     });
     this.paint();
@@ -65,43 +88,36 @@ class Annotator {
     });
   }
 
-  onMessage({ kind, question }) {
-    if (kind === "focus") {
+  /** @param {Message} message */
+  onMessage(message) {
+    if (message.kind === "focus") {
       this.takeFocus();
-    } else if (kind === "pending") {
-      this.saving.answer(question);
+    } else if (message.kind === "pending") {
+      this.saving.answer(message.question);
     }
   }
 
   // ---- the frame, drawn once -----------------------------------------------------------------------------------------
 
   drawRoot() {
-    const stop = (event) => event.stopPropagation();
-    this.root = node("div", {
+    const stop = (/** @type {Event} */ event) => event.stopPropagation();
+    return node("div", {
       class: "ragnb-annotator",
       role: "region",
       "aria-label": `annotator: ${this.work.task.name}`,
       tabindex: -1,
       "data-lm-suppress-shortcuts": "true",
-      onkeydown: (event) => this.onKey(event),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event),
       onkeyup: stop,
       onkeypress: stop,
     });
   }
 
   drawFrame() {
-    this.bar = node("progress", { "aria-label": "labelled" });
-    this.count = node("span", { class: "count" });
-    this.buttons = {}; // by act
-    for (const [act, label, key, title] of BUTTONS) {
-      this.buttons[act] = this.button(act, label, key, title);
-    }
-    this.body = node("div", { class: "body" });
-    this.end = node("div", { class: "panel end", hidden: true });
     const toolbar = { class: "buttons", role: "toolbar", "aria-label": "actions" };
     this.root.append(
       node("div", { class: "head" }, this.bar, this.count),
-      node("div", toolbar, ...Object.values(this.buttons)),
+      node("div", toolbar, ...this.buttons.values()),
       guideOf(this.work.task),
       this.help,
       this.items.box,
@@ -112,6 +128,12 @@ class Annotator {
     );
   }
 
+  /**
+   * @param {OtherAct} act
+   * @param {string} label
+   * @param {string} key
+   * @param {string} title
+   */
   button(act, label, key, title = label) {
     const onclick = () => {
       // The focus goes to the texts first, because an act may move it from there.
@@ -125,9 +147,10 @@ class Annotator {
   // ---- the page, drawn when the item changes -------------------------------------------------------------------------
 
   drawPage() {
-    this.page = this.work.page;
+    const { page } = this.work;
+    this.page = page;
     this.work.begin();
-    const conversation = this.conversation();
+    const conversation = this.conversation(page);
     const [documents, otherParts] = this.sentences.draw();
     const columns = node(
       "div",
@@ -135,13 +158,15 @@ class Annotator {
       node("div", { class: "column" }, ...documents),
       node("div", { class: "column side" }, ...otherParts, ...this.fields.draw()),
     );
-    this.body.replaceChildren(conversation, this.question(), columns);
+    this.body.replaceChildren(conversation, this.question(page), columns);
     conversation.scrollTop = conversation.scrollHeight;
   }
 
-  // The earlier turns of the conversation.
-  conversation() {
-    const { history } = this.page;
+  /**
+   * The earlier turns of the conversation.
+   * @param {Page} page
+   */
+  conversation({ history }) {
     const messages = history.length === 1 ? "message" : "messages";
     const heading = `earlier in the conversation: ${history.length} ${messages}`;
     const turns = history.map(([role, text]) =>
@@ -151,9 +176,11 @@ class Annotator {
     return node("details", attributes, node("summary", {}, heading), ...turns);
   }
 
-  // The question with its references, which have the direction of the question.
-  question() {
-    const { number, question, references } = this.page;
+  /**
+   * The question with its references, which have the direction of the question.
+   * @param {Page} page
+   */
+  question({ number, question, references }) {
     const lead = node("span", { dir: "ltr" }, `${number + 1}.`);
     const lines = references.map((text, position) => {
       const word = position === 0 ? "reference:" : "and";
@@ -220,23 +247,28 @@ class Annotator {
     this.count.textContent = this.progressText();
     this.bar.max = progress.items;
     this.bar.value = progress.labelled;
-    const isPossible = {
-      undo: state.can_undo,
-      redo: state.can_redo,
-      previous: page.number > 0,
-      next: page.number < progress.items - 1,
-    };
-    for (const [act, possible] of Object.entries(isPossible)) {
-      this.buttons[act].disabled = !possible;
+    /** @type {[OtherAct, boolean][]} */
+    const isPossible = [
+      ["undo", state.can_undo],
+      ["redo", state.can_redo],
+      ["previous", page.number > 0],
+      ["next", page.number < progress.items - 1],
+    ];
+    for (const [act, possible] of isPossible) {
+      const button = this.buttons.get(act);
+      if (button) {
+        button.disabled = !possible;
+      }
     }
-    const isPressed = {
-      flag: state.flag,
-      skip: state.status === "skipped",
-      memo: state.note !== "",
-      auto: this.keys.goesOn,
-    };
-    for (const [act, pressed] of Object.entries(isPressed)) {
-      this.buttons[act].setAttribute("aria-pressed", pressed);
+    /** @type {[OtherAct, boolean][]} */
+    const isPressed = [
+      ["flag", state.flag],
+      ["skip", state.status === "skipped"],
+      ["memo", state.note !== ""],
+      ["auto", this.keys.goesOn],
+    ];
+    for (const [act, pressed] of isPressed) {
+      this.buttons.get(act)?.setAttribute("aria-pressed", String(pressed));
     }
     this.root.dataset.status = state.status;
   }
@@ -244,7 +276,7 @@ class Annotator {
   progressText() {
     const { progress } = this.work.state;
     const parts = [`${progress.labelled} of ${progress.items} labelled`];
-    for (const status of ["started", "skipped", "flagged"]) {
+    for (const status of /** @type {const} */ (["started", "skipped", "flagged"])) {
       if (progress[status]) {
         parts.push(`${progress[status]} ${status}`);
       }
@@ -257,9 +289,12 @@ class Annotator {
 
   // ---- keys ----------------------------------------------------------------------------------------------------------
 
-  // The element with the focus handles the key first: a text field, a list or a button. Then the annotator does.
+  /**
+   * The element with the focus handles the key first: a text field, a list or a button. Then the annotator does.
+   * @param {KeyboardEvent} event
+   */
   onKey(event) {
-    const { tagName } = event.target;
+    const { tagName } = /** @type {Element} */ (event.target);
     const pressesButton = tagName === "BUTTON" && [" ", "Enter"].includes(event.key);
     if (event.defaultPrevented) {
       event.stopPropagation(); // the list or a search has understood it
@@ -272,6 +307,7 @@ class Annotator {
     }
   }
 
+  /** @param {KeyboardEvent} event */
   onTyping(event) {
     event.stopPropagation();
     const finishes = event.key === "Enter" && (event.ctrlKey || event.metaKey);
@@ -287,6 +323,7 @@ class Annotator {
     }
   }
 
+  /** @param {KeyboardEvent} event */
   onCommand(event) {
     const meaning = this.keys.act(event);
     // Such as Ctrl+S, which saves the notebook.
@@ -296,34 +333,40 @@ class Annotator {
     }
     event.stopPropagation();
     const isHeld = this.saving.waiting && !MODIFIERS.includes(event.key);
-    if (!meaning && !isHeld) {
-      return;
-    }
-    event.preventDefault();
     if (isHeld) {
+      event.preventDefault();
       this.saving.whenShown(event.key, () => this.replay(event));
-    } else if (!event.repeat || meaning.act === "move") {
-      this.act(meaning); // a key that is held down acts once, except for moves
+    } else if (meaning) {
+      event.preventDefault();
+      // A key that is held down acts once, except for moves.
+      if (!event.repeat || meaning.act === "move") {
+        this.act(meaning);
+      }
     }
   }
 
-  // A key that was held, for whatever has the focus now: a key before it may have opened the note, a search or the list.
+  /**
+   * Repeat a key that was held, for whatever has the focus now: a key before it may have opened the note, a search or the list.
+   * @param {KeyboardEvent} event
+   */
   replay(event) {
-    const hasFocus = this.root.contains(document.activeElement);
-    const target = hasFocus ? document.activeElement : this.root;
+    const { activeElement } = document;
+    const target = activeElement && this.root.contains(activeElement) ? activeElement : this.root;
     const isUnhandled = target.dispatchEvent(new KeyboardEvent("keydown", event));
     if (isUnhandled && TEXT_FIELDS.includes(target.tagName)) {
       typeInto(event);
     }
   }
 
-  // Does what a key or button means. Acts without a case of their own are sent as they are: skip, flag, accept, undo, redo.
-  /** @param {import("./keys.mjs").Meaning} meaning */
-  act({ act, step, extend, sideways, number, name }) {
-    switch (act) {
-      case "move": return this.sentences.move(step, extend, sideways);
-      case "option": return this.choose(number);
-      case "field": return this.goToField(name);
+  /**
+   * Do what a key or button means. Acts without a case of their own are sent as they are: skip, flag, accept, undo, redo.
+   * @param {Meaning} meaning
+   */
+  act(meaning) {
+    switch (meaning.act) {
+      case "move": return this.sentences.move(meaning.step, meaning.extend, meaning.sideways);
+      case "option": return this.choose(meaning.number);
+      case "field": return this.goToField(meaning.name);
       case "toggle": return this.toggle();
       case "empty": return this.give([]);
       case "clear": return this.give(null);
@@ -340,14 +383,23 @@ class Annotator {
       case "sentence on": return this.go(() => this.work.goToSentenceBy(1));
       case "sentence back": return this.go(() => this.work.goToSentenceBy(-1));
       case "leave": return this.leave();
-      default: return this.send(act);
+      default: return this.send(meaning.act, {});
     }
   }
 
-  // A free text has the focus at once, so that somebody can write.
+  /**
+   * A free text has the focus at once, so that somebody can write.
+   * @param {string} name
+   */
   goToField(name) {
-    this.go(() => this.work.goToField(name));
-    if (this.work.field.kind === "text") {
+    const field = this.work.fieldOf(name);
+    const place = this.work.placeOf(field);
+    if (!place) {
+      this.saving.say(`${field.label}: this item has no sentence or claim to label`);
+      return;
+    }
+    this.go(() => this.work.goTo(place));
+    if (field.kind === "text") {
       this.fields.write(name);
     }
   }
@@ -355,7 +407,7 @@ class Annotator {
   // The first place that is missing becomes the active one; without one, the next item is shown.
   finishItem() {
     this.isSeeking = true;
-    this.send("done");
+    this.send("done", {});
   }
 
   showItems() {
@@ -373,7 +425,7 @@ class Annotator {
 
   showSearch() {
     this.search.hidden = false;
-    this.search.querySelector("input").select();
+    this.search.querySelector("input")?.select();
   }
 
   showHelp() {
@@ -385,6 +437,10 @@ class Annotator {
     this.focus();
   }
 
+  /**
+   * @param {string} key of the table
+   * @param {string} other
+   */
   changeKey(key, other) {
     if (this.keys.change(key, other)) {
       this.keys.write(this.root);
@@ -395,56 +451,88 @@ class Annotator {
 
   // ---- labels --------------------------------------------------------------------------------------------------------
 
+  /**
+   * @template {ActName} Name
+   * @param {Name} act
+   * @param {Acts[Name] & {number?: number}} content with the number of the item if it is not the one on the screen
+   */
   send(act, content) {
     this.saving.send(act, content);
   }
 
-  // Sends an act about the active place.
-  sendHere(act, content) {
-    const [field, sentence] = this.work.place;
-    this.send(act, { field, sentence, ...content });
+  // The active field, and its place as acts name it. In an item without any place, this is said, and null is returned.
+  active() {
+    const { field, place } = this.work;
+    if (!field || !place) {
+      this.saving.say(NOTHING_TO_LABEL);
+      return null;
+    }
+    const [name, sentence] = place;
+    return { field, where: { field: name, sentence } };
   }
 
+  /** @param {number} [lead] the place at which a range of sentences begins */
   toggle(lead) {
-    const { kind, label } = this.work.field;
-    if (kind === "sentences") {
-      this.sendHere("toggle", this.sentences.take(lead));
+    const active = this.active();
+    if (!active) {
+      return;
+    }
+    const { field, where } = active;
+    if (field.kind === "sentences") {
+      this.send("toggle", { ...where, ...this.sentences.take(lead) });
     } else {
-      this.saving.say(`${label}: choose with the digits, or press a field's letter`);
+      this.saving.say(`${field.label}: choose with the digits, or press a field's letter`);
     }
   }
 
+  /** @param {number} number of an option of the active field */
   choose(number) {
-    const { field } = this.work;
+    const active = this.active();
+    if (!active) {
+      return;
+    }
+    const { field, where } = active;
     const option = this.work.optionsOf(field)[number];
     if (!option) {
       return;
     }
     if (isList(field)) {
-      this.sendHere("toggle", { keys: [option.value] });
+      this.send("toggle", { ...where, keys: [option.value] });
     } else {
       this.give(option.value);
     }
   }
 
-  // Gives the active place a value and goes on to the next place, or item; null makes the place untouched again.
+  /**
+   * Give the active place a value and go on to the next place, or item; null makes the place untouched again.
+   * @param {Value} value
+   */
   give(value) {
-    const { field } = this.work;
+    const active = this.active();
+    if (!active) {
+      return;
+    }
+    const { field, where } = active;
     if (Array.isArray(value) && !isList(field)) {
       this.saving.say(`${field.label} needs one of its options`);
       return;
     }
-    this.sendHere("label", { value });
+    this.send("label", { ...where, value });
     if (value === null) {
       return;
     }
     const wasLast = this.go(() => this.work.goOn());
     if (wasLast && this.keys.goesOn) {
-      this.send("next");
+      this.send("next", {});
     }
   }
 
-  // Goes to another place; returns what `goThere` returns.
+  /**
+   * Go to another place; returns what `goThere` returns.
+   * @template Result
+   * @param {function(): Result} goThere
+   * @returns {Result}
+   */
   go(goThere) {
     const result = goThere();
     this.sentences.anchor = null;
@@ -453,6 +541,7 @@ class Annotator {
     return result;
   }
 
+  /** @param {number} number */
   goToItem(number) {
     this.saving.whenShown("list", () => this.send("go", { to: number }));
     this.focus();
@@ -483,7 +572,7 @@ class Annotator {
 
   // Unless the focus has moved elsewhere meanwhile, or somebody is writing.
   takeFocus() {
-    const element = /** @type {HTMLInputElement} */ (document.activeElement);
+    const element = /** @type {HTMLInputElement | null} */ (document.activeElement);
     const hasText = element?.value || (element?.isContentEditable && element.textContent);
     if (element === this.focusBefore && !hasText) {
       this.focus();
@@ -494,18 +583,26 @@ class Annotator {
     this.sentences.focus();
   }
 
-  // Draws, and takes the focus back if the element that had it is gone: keys would reach the notebook.
+  /**
+   * Draw, and take the focus back if the element that had it is gone: keys would reach the notebook.
+   * @param {function(): void} draw
+   */
   keepFocus(draw) {
     const wasInside = this.root.contains(document.activeElement);
     draw();
-    const element = /** @type {HTMLInputElement} */ (document.activeElement);
-    const isLost = !this.root.contains(element) || element.disabled;
+    const element = /** @type {HTMLInputElement | null} */ (document.activeElement);
+    const isLost = !element || !this.root.contains(element) || element.disabled;
     if (wasInside && isLost) {
       this.focus();
     }
   }
 }
 
+/**
+ * Draw the annotator into an element, as anywidget asks for it.
+ * @param {{model: AnnotatorModel, el: HTMLElement}} widget
+ * @returns {function(): void} closes the annotator
+ */
 function render({ model, el }) {
   const annotator = new Annotator(model, el);
   return () => annotator.close();

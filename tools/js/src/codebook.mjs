@@ -1,6 +1,13 @@
 // The codebook of an error analysis in the hand-out. It repeats ragnb/annotation/codebook.py: who changes a rule there changes
 // it here, too. tests/widgets/js/random_acts.mjs compares both.
 
+/** @import { Action, CodebookChange, Task } from "./types.js" */
+
+/**
+ * A tag, with the names that it had earlier.
+ * @typedef {{id: string, name: string, definition: string, earlier: string[]}} Tag
+ */
+
 const LONGEST_TAG = 100; // characters
 
 /** A change that a person has to reconsider, with a sentence that says why. */
@@ -39,7 +46,7 @@ export class Codebook {
    * @param {[name: string, definition: string][]} definitions of the first tags
    */
   constructor(definitions = []) {
-    /** @type {Map<string, {id: string, name: string, definition: string, earlier: string[]}>} */
+    /** @type {Map<string, Tag>} */
     this.tags = new Map(); // by id
     /** @type {Map<string, string>} */
     this.merged = new Map(); // the id of each tag that was merged, and that of the tag into which it was merged
@@ -50,34 +57,37 @@ export class Codebook {
 
   // ---- changes -----------------------------------------------------------------------------------------------------
 
-  /** @param {Partial<import("./types.js").CodebookChange>} change */
-  apply({ change, tag, name, definition, into }) {
-    if (change === "add") {
-      this.add(tag, name, definition);
-    } else if (change === "merge") {
-      this.merge(tag, into);
-    } else if (this.tags.has(tag) && change === "rename") {
-      const renamed = this.tags.get(tag);
-      if (name !== renamed.name) {
-        renamed.earlier.push(renamed.name);
-        renamed.name = name;
+  /** @param {CodebookChange} change */
+  apply(change) {
+    const tag = this.tags.get(change.tag);
+    if (change.change === "add") {
+      this.add(change.tag, change.name, change.definition);
+    } else if (change.change === "merge") {
+      this.merge(change.tag, change.into);
+    } else if (tag && change.change === "rename") {
+      if (change.name !== tag.name) {
+        tag.earlier.push(tag.name);
+        tag.name = change.name;
       }
-    } else if (this.tags.has(tag)) {
-      this.tags.get(tag).definition = definition;
+    } else if (tag && change.change === "define") {
+      tag.definition = change.definition;
     }
   }
 
   /**
-   * If there is such a tag already, it only gets the definition that it lacks.
+   * The tag with an id, which is added unless there is one. If there is one, it only gets the definition that it lacks.
    * @param {string} id
+   * @returns {Tag}
    */
   add(id, name = id, definition = "") {
     const tag = this.tags.get(this.present(id));
     if (tag) {
       tag.definition ||= definition;
-    } else {
-      this.tags.set(id, { id, name, definition, earlier: [] });
+      return tag;
     }
+    const added = { id, name, definition, earlier: [] };
+    this.tags.set(id, added);
+    return added;
   }
 
   /**
@@ -85,19 +95,15 @@ export class Codebook {
    * @param {string} into the id of another tag
    */
   merge(id, into) {
-    this.add(id);
-    this.add(into);
-    const source = this.present(id);
-    const target = this.present(into);
+    const source = this.add(id);
+    const target = this.add(into);
     if (source === target) {
       return;
     }
-    const merged = this.tags.get(source);
-    const kept = this.tags.get(target);
-    this.tags.delete(source);
-    this.merged.set(source, target);
-    kept.earlier.push(merged.name, ...merged.earlier);
-    kept.definition ||= merged.definition;
+    this.tags.delete(source.id);
+    this.merged.set(source.id, target.id);
+    target.earlier.push(source.name, ...source.earlier);
+    target.definition ||= source.definition;
   }
 
   // ---- names and ids -----------------------------------------------------------------------------------------------
@@ -108,7 +114,8 @@ export class Codebook {
    * @returns {string}
    */
   present(id) {
-    return this.merged.has(id) ? this.present(this.merged.get(id)) : id;
+    const into = this.merged.get(id);
+    return into === undefined ? id : this.present(into);
   }
 
   /**
@@ -124,16 +131,24 @@ export class Codebook {
   }
 
   /**
+   * The tag that has a name, or had it earlier; null if there is none.
+   * @param {string} name
+   * @returns {Tag | null}
+   */
+  tagNamed(name) {
+    const key = keyOf(name);
+    const tags = [...this.tags.values()];
+    const isEarlierName = (/** @type {Tag} */ { id, earlier }) => [id, ...earlier].some((other) => keyOf(other) === key);
+    return tags.find((candidate) => keyOf(candidate.name) === key) ?? tags.find(isEarlierName) ?? null;
+  }
+
+  /**
    * The id of the tag that has a name, or had it earlier; null if there is none.
    * @param {string} name
    * @returns {string | null}
    */
   find(name) {
-    const key = keyOf(name);
-    const tags = [...this.tags.values()];
-    const isEarlierName = (/** @type {{id: string, earlier: string[]}} */ { id, earlier }) => [id, ...earlier].some((other) => keyOf(other) === key);
-    const tag = tags.find((candidate) => keyOf(candidate.name) === key) ?? tags.find(isEarlierName);
-    return tag ? tag.id : null;
+    return this.tagNamed(name)?.id ?? null;
   }
 
   /**
@@ -144,21 +159,20 @@ export class Codebook {
    */
   newName(text, id = null) {
     const name = tagName(text);
-    const other = this.find(name);
-    if (other === null || other === id) {
+    const other = this.tagNamed(name);
+    if (other === null || other.id === id) {
       return name;
     }
-    const present = this.tags.get(other).name;
-    const wasCalled = keyOf(present) === keyOf(name) ? "" : `, which was called "${name}" before`;
+    const wasCalled = keyOf(other.name) === keyOf(name) ? "" : `, which was called "${name}" before`;
     const advice = id === null ? "use it" : "merge the two tags";
-    throw new Refusal(`the codebook already has the tag "${present}"${wasCalled}; ${advice}, or choose another name`);
+    throw new Refusal(`the codebook already has the tag "${other.name}"${wasCalled}; ${advice}, or choose another name`);
   }
 }
 
 /**
  * Return the codebook after some actions that were not undone.
- * @param {import("./types.js").Task} task
- * @param {import("./types.js").Action[]} actions
+ * @param {Task} task
+ * @param {Action[]} actions
  * @returns {Codebook}
  */
 export function codebookAfter(task, actions) {
@@ -181,7 +195,7 @@ export function codebookAfter(task, actions) {
 
 /**
  * Tell whether a field of a task contains tags.
- * @param {import("./types.js").Task} task
+ * @param {Task} task
  * @param {string} name of the field
  * @returns {boolean}
  */

@@ -1,11 +1,13 @@
 // Labels of one item that cannot all be right. Each task declares them (`Contradiction` in ragnb/annotation/tasks.py).
 
-import { valueAt } from "./work.mjs";
+import { keysIn, valueAt } from "./work.mjs";
+
+/** @import { Contradiction, Label, Labels, Task, Values } from "./types.js" */
 
 /**
  * Find the contradictions in the labels of an item. A place without a label contradicts nothing.
- * @param {import("./types.js").Task} task
- * @param {object} values by field, and by sentence where a field is asked of each
+ * @param {Task} task
+ * @param {Values} values by field, and by sentence where a field is asked of each
  * @param {string[]} keys of the sentences that such fields are asked of
  * @returns {string[]} messages
  */
@@ -19,7 +21,14 @@ export function contradictionsOf(task, values, keys) {
   return [...new Set(messages)];
 }
 
-// The sentences with contradictory labels. For labels of the whole item, this is one empty key.
+/**
+ * The sentences with contradictory labels. For labels of the whole item, this is one empty key.
+ * @param {Contradiction} contradiction
+ * @param {Task} task
+ * @param {Values} values
+ * @param {string[]} keys
+ * @returns {string[]}
+ */
 function contradictorySentences(contradiction, task, values, keys) {
   const { labels, some, every, chosen, not_chosen: notChosen } = contradiction;
   if (chosen) {
@@ -38,19 +47,47 @@ function contradictorySentences(contradiction, task, values, keys) {
   );
 }
 
-// The sentences that are chosen in one field, and not in another one that has a label.
+/**
+ * The sentences that are chosen in one field, and not in another one that has a label.
+ * @param {Values} values
+ * @param {string} chosen
+ * @param {string} notChosen
+ * @returns {string[]}
+ */
 function sentencesChosenOnce(values, chosen, notChosen) {
-  const sentences = valueAt(values, [chosen, null]) ?? [];
-  const otherSentences = valueAt(values, [notChosen, null]) ?? sentences;
-  return sentences.filter((sentence) => !otherSentences.includes(sentence));
+  const sentences = keysIn(valueAt(values, [chosen, null]));
+  const otherLabel = valueAt(values, [notChosen, null]);
+  if (otherLabel === undefined) {
+    return [];
+  }
+  const otherSentences = keysIn(otherLabel);
+  return sentences.filter((sentence) => !otherSentences.includes(sentence)).map(String);
 }
 
-// The labels of all sentences in a field; none as long as one of them is missing.
+/**
+ * The labels of all sentences in a field; none as long as one of them is missing.
+ * @param {string} name
+ * @param {Values} values
+ * @param {string[]} keys
+ * @returns {Label[]}
+ */
 function completeLabels(name, values, keys) {
-  const labels = keys.map((key) => valueAt(values, [name, key]));
-  return labels.includes(undefined) ? [] : labels;
+  const labels = [];
+  for (const key of keys) {
+    const label = valueAt(values, [name, key]);
+    if (label === undefined) {
+      return [];
+    }
+    labels.push(label);
+  }
+  return labels;
 }
 
+/**
+ * @param {Record<string, Labels>} labelsByField
+ * @param {Values} values
+ * @param {string[]} keys
+ */
 function someSentenceHas(labelsByField, values, keys) {
   return Object.entries(labelsByField).every(([name, labels]) => {
     const complete = completeLabels(name, values, keys);
@@ -58,6 +95,11 @@ function someSentenceHas(labelsByField, values, keys) {
   });
 }
 
+/**
+ * @param {Record<string, Labels>} labelsByField
+ * @param {Values} values
+ * @param {string[]} keys
+ */
 function everySentenceHas(labelsByField, values, keys) {
   return Object.entries(labelsByField).every(([name, labels]) => {
     const complete = completeLabels(name, values, keys);
@@ -65,13 +107,20 @@ function everySentenceHas(labelsByField, values, keys) {
   });
 }
 
-// Whether a value is one of some labels. In a field of sentences, "some" and "none" say how many are chosen.
+/**
+ * Whether a value is one of some labels. In a field of sentences, "some" and "none" say how many are chosen.
+ * @param {Label | undefined} value
+ * @param {Labels} labels
+ */
 function isOneOf(value, labels) {
   if (value === undefined) {
     return false;
   }
   if (labels === "some") {
-    return value.length > 0;
+    return keysIn(value).length > 0;
   }
-  return labels === "none" ? value.length === 0 : labels.includes(value);
+  if (labels === "none") {
+    return keysIn(value).length === 0;
+  }
+  return !Array.isArray(value) && labels.includes(value);
 }

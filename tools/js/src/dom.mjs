@@ -1,6 +1,8 @@
 // Helpers for elements of a page, which all other modules use. A text only ever becomes a textContent, so that no text from
 // outside can become an element.
 
+/** @import { Model } from "./types.js" */
+
 const TYPING_PAUSE = 700; // milliseconds without a key after which a text is saved
 
 /**
@@ -38,8 +40,9 @@ function addAttribute(element, key, value) {
 
 /**
  * Listen to a model.
- * @param {import("./types.js").Model} model
- * @param {Record<string, function(...any): void>} handlers by event
+ * @template Message
+ * @param {Pick<Model<never, never, Message>, "on" | "off">} model
+ * @param {Record<string, function(...Message): void>} handlers by event
  * @returns {function(): void} stops listening
  */
 export function connect(model, handlers) {

@@ -5,6 +5,33 @@ import css from "../../../ragnb/widgets/static/explore.css";
 import { countedFrame, framePosition } from "./frames.mjs";
 import { node } from "./dom.mjs";
 
+/** @import { Counts, Meter } from "./frames.mjs" */
+/** @import { Control } from "./types.js" */
+
+/**
+ * Paths in a square of side 1, and texts at shares of its width and height, each with the name of its look.
+ * @typedef {object} Chart
+ * @property {string} x label of the axis
+ * @property {string} y
+ * @property {[look: string, d: string][]} paths
+ * @property {[look: string, left: number, top: number, text: string][]} texts
+ */
+
+/**
+ * What is shown at one position of the controls.
+ * @typedef {object} Frame
+ * @property {string} sentence
+ * @property {[look: string, text: string][]} lines
+ * @property {Meter[]} meters
+ * @property {Chart | null} [chart]
+ * @property {string} [picture] its address
+ */
+
+/**
+ * An explorable, with a frame for each position of its controls, or with the counts from which a frame follows.
+ * @typedef {{question: string, heading: string, controls: Control[]} & ({frames: Frame[], counts: null} | {frames: null, counts: Counts})} Explorable
+ */
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
@@ -38,6 +65,10 @@ export async function start(host, packed) {
   show();
 }
 
+/**
+ * @param {string} packed
+ * @returns {Promise<Explorable>}
+ */
 async function unpacked(packed) {
   const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -46,9 +77,14 @@ async function unpacked(packed) {
 
 // ---- controls --------------------------------------------------------------------------------------------------------
 
-// All sliders, then the texts with their buttons.
+/**
+ * All sliders, then the texts with their buttons.
+ * @param {Control[]} controls
+ * @param {function(): void} show draws the frame of the present positions
+ */
 function panel(controls, show) {
   const sliders = controls.filter(({ key }) => !key).map((control) => slider(control, show));
+  /** @type {Map<string, Control[]>} */
   const buttonsByKey = new Map();
   for (const control of controls.filter(({ key }) => key)) {
     const buttons = buttonsByKey.get(control.key) ?? [];
@@ -62,7 +98,11 @@ function panel(controls, show) {
   return node("div", { class: "controls" }, ...sliders, ...texts);
 }
 
-// A slider over the values of a control.
+/**
+ * A slider over the values of a control.
+ * @param {Control} control
+ * @param {function(): void} show
+ */
 function slider(control, show) {
   const { label, values, at } = control;
   const output = node("output", { "aria-hidden": "true" });
@@ -81,7 +121,11 @@ function slider(control, show) {
   return node("div", { class: "control" }, node("span", { "aria-hidden": "true" }, label), range, output);
 }
 
-// A button that marks the text next to it.
+/**
+ * A button that marks the text next to it.
+ * @param {Control} control
+ * @param {function(): void} show
+ */
 function toggle(control, show) {
   const { label, text } = control;
   const attributes = { type: "button", "aria-label": `${label}: ${text}`, "aria-pressed": String(control.at > 0) };
@@ -96,7 +140,9 @@ function toggle(control, show) {
 
 // ---- the figure ------------------------------------------------------------------------------------------------------
 
+/** @param {Frame} frame */
 function figureOf({ lines, meters, chart, picture, sentence }) {
+  /** @type {HTMLElement[]} */
   const elements = lines.map(([look, text]) => node("p", { class: look, dir: "auto" }, text));
   elements.push(...meters.map(meter));
   if (chart) {
@@ -108,12 +154,16 @@ function figureOf({ lines, meters, chart, picture, sentence }) {
   return elements;
 }
 
+/** @param {Meter} meter */
 function meter([name, value]) {
   const parts = [node("span", {}, name), node("progress", { value }), node("span", {}, value)];
   return node("div", { class: "meter", "aria-hidden": "true" }, ...parts);
 }
 
-// A chart: its paths are in a square of side 1, which becomes as wide as the page, and its texts at shares of width and height.
+/**
+ * A chart. Its square becomes as wide as the page.
+ * @param {Chart} chart
+ */
 function chartOf({ x, y, paths, texts }) {
   const square = svg("svg", { viewBox: "0 0 1 1", preserveAspectRatio: "none" });
   square.append(...paths.map(([look, d]) => svg("path", { class: look, d })));
@@ -132,6 +182,10 @@ function chartOf({ x, y, paths, texts }) {
   );
 }
 
+/**
+ * @param {string} name
+ * @param {Record<string, string>} attributes
+ */
 function svg(name, attributes) {
   const element = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) {

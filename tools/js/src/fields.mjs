@@ -3,7 +3,10 @@
 import { contradictionsOf } from "./contradictions.mjs";
 import { kbd, node, whenTyped } from "./dom.mjs";
 import { TagBox } from "./tag_box.mjs";
-import { isList } from "./work.mjs";
+import { isList, keysIn } from "./work.mjs";
+
+/** @import { AnnotatorView } from "./annotator.mjs" */
+/** @import { Answer, Field, Label, Place } from "./types.js" */
 
 const MOST_DIGITS = 9;
 
@@ -11,17 +14,23 @@ const MOST_DIGITS = 9;
  * Draws one row per field of the task.
  */
 export class Fields {
+  /** @param {AnnotatorView} annotator */
   constructor(annotator) {
     this.annotator = annotator;
     this.work = annotator.work;
     this.accept = annotator.button("accept", "accept all", "a");
     this.tags = new TagBox(annotator);
-  }
-
-  draw() {
     this.suggested = node("div", { class: "suggested" });
     this.box = node("div", { class: "fields", role: "group", "aria-label": "labels" });
     this.warnings = node("div", { class: "warnings", role: "status" });
+    this.isNoteOpen = false; // whether somebody wants to write a note
+  }
+
+  // The boxes of labels, empty for another item.
+  draw() {
+    for (const box of [this.suggested, this.box, this.warnings]) {
+      box.replaceChildren();
+    }
     return [this.suggested, this.box, this.tags.box, this.warnings];
   }
 
@@ -50,9 +59,13 @@ export class Fields {
   }
 
   paintRows() {
-    const { task, sentence } = this.work;
-    const fields = task.fields.filter((field) => !field.each || sentence !== null);
-    const rows = fields.map((field) => this.row(field));
+    const rows = [];
+    for (const field of this.work.task.fields) {
+      const place = this.work.placeOf(field);
+      if (place) {
+        rows.push(this.row(field, place));
+      }
+    }
     rows.push(this.note());
     const typingRow = this.box.querySelector(".field:has(textarea:focus)");
     if (!typingRow) {
@@ -68,8 +81,11 @@ export class Fields {
     });
   }
 
-  row(field) {
-    const place = this.work.placeOf(field);
+  /**
+   * @param {Field} field
+   * @param {Place} place
+   */
+  row(field, place) {
     const { value, guess } = this.work.labelAt(place);
     const isActive = this.work.field === field;
     const classes = ["field"];
@@ -89,7 +105,12 @@ export class Fields {
     );
   }
 
-  // The button that makes a field the active one.
+  /**
+   * The button that makes a field the active one.
+   * @param {Field} field
+   * @param {Place} place
+   * @param {boolean} isActive
+   */
   name(field, place, isActive) {
     const label = field.each ? `${field.label} [${this.work.sentence}]` : field.label;
     const attributes = {
@@ -102,22 +123,31 @@ export class Fields {
     return node("button", attributes, kbd(field.key), " ", label);
   }
 
+  /**
+   * @param {Field} field
+   * @param {Place} place
+   */
   freeText(field, place) {
     const { value, guess } = this.work.labelAt(place);
     const [, sentence] = place;
-    const send = (text, number) => {
+    const send = (/** @type {string} */ text, /** @type {number} */ number) => {
       this.annotator.send("label", { field: field.name, sentence, value: text || null, number });
     };
-    return this.textarea(field.label, value ?? guess ?? "", send);
+    return this.textarea(field.label, String(value ?? guess ?? ""), send);
   }
 
+  /**
+   * @param {Field} field
+   * @param {Place} place
+   * @param {boolean} isActive
+   */
   options(field, place, isActive) {
     const { value, guess } = this.work.labelAt(place);
     const current = value ?? guess;
     const isSet = isList(field);
     const isSuggested = value === undefined;
     const buttons = this.work.optionsOf(field).map((option, position) => {
-      const isChosen = isSet ? Boolean(current?.includes(option.value)) : current === option.value;
+      const isChosen = isSet ? keysIn(current).includes(option.value) : current === option.value;
       const voters = this.work.votes(place, option.value).join("+");
       const attributes = {
         class: optionClass(isChosen, isSuggested),
@@ -132,8 +162,9 @@ export class Fields {
       return optionButton(attributes, key, node("bdi", {}, option.label), voters ? node("sup", {}, voters) : null);
     });
     if (isSet) {
+      const isEmpty = value !== undefined && keysIn(value).length === 0;
       const attributes = {
-        class: optionClass(value?.length === 0, isSuggested),
+        class: optionClass(isEmpty, isSuggested),
         onclick: this.whenPressed(place, () => this.annotator.give([])),
       };
       buttons.push(optionButton(attributes, isActive ? "e" : null, "none"));
@@ -142,7 +173,12 @@ export class Fields {
     return node("span", { class: "options", role, "aria-label": field.label }, ...buttons);
   }
 
-  // The second press of a double click does nothing, because another option may be under the mouse by then.
+  /**
+   * The second press of a double click does nothing, because another option may be under the mouse by then.
+   * @param {Place} place
+   * @param {function(): void} act
+   * @returns {function(MouseEvent): void}
+   */
   whenPressed(place, act) {
     return ({ detail }) => {
       if (detail < 2) {
@@ -151,12 +187,18 @@ export class Fields {
     };
   }
 
+  /** @param {Place} place */
   press(place, act = () => {}) {
     this.annotator.go(() => this.work.goTo(place));
     act();
     this.annotator.focus();
   }
 
+  /**
+   * @param {string} label
+   * @param {string} value
+   * @param {function(string, number): void} send gets the text, and the item for which it was typed
+   */
   textarea(label, value, send) {
     const input = node("textarea", { rows: 2, dir: "auto", "aria-label": label, placeholder: label });
     whenTyped(input, () => this.work.page.number, send);
@@ -164,30 +206,38 @@ export class Fields {
     return input;
   }
 
-  // Moves the focus to the text of a field.
+  /**
+   * Move the focus to the text of a field.
+   * @param {string} name
+   */
   write(name) {
     const rows = /** @type {HTMLElement[]} */ ([...this.box.querySelectorAll(".field")]);
     const row = rows.find(({ dataset }) => dataset.field === name);
-    row.querySelector("textarea").focus();
+    row?.querySelector("textarea")?.focus();
   }
 
   // It is visible if somebody has written a note, or wants to.
   note() {
     const { note } = this.work.state;
-    const send = (text, number) => this.annotator.send("note", { text, number });
+    const send = (/** @type {string} */ text, /** @type {number} */ number) => this.annotator.send("note", { text, number });
     const input = this.textarea("note on this item", note, send);
     return node("div", { class: "field note", hidden: !note && !this.isNoteOpen }, input);
   }
 
+  /** @param {boolean} isOpen */
   showNote(isOpen) {
     this.isNoteOpen = isOpen;
     this.paint();
     if (isOpen) {
-      this.box.querySelector(".note").querySelector("textarea").focus();
+      this.box.querySelector(".note")?.querySelector("textarea")?.focus();
     }
   }
 }
 
+/**
+ * @param {boolean} isChosen
+ * @param {boolean} isSuggested
+ */
 function optionClass(isChosen, isSuggested) {
   if (!isChosen) {
     return "option";
@@ -195,13 +245,23 @@ function optionClass(isChosen, isSuggested) {
   return isSuggested ? "option guess" : "option on";
 }
 
-// A button with its key in front, which only the active field has.
+/**
+ * A button with its key in front, which only the active field has.
+ * @param {Record<string, unknown>} attributes
+ * @param {string | null} key
+ * @param {...(Node | string | null)} children
+ */
 function optionButton(attributes, key, ...children) {
   const lead = key === null ? [] : [kbd(key), " "];
   return node("button", { type: "button", ...attributes }, ...lead, ...children);
 }
 
-// The value of a field in a few letters, with a question mark if it is suggested.
+/**
+ * The value of a field in a few letters, with a question mark if it is suggested.
+ * @param {Field} field
+ * @param {Label | undefined} value
+ * @param {Label | undefined} guess
+ */
 function summaryOf(field, value, guess) {
   const current = value ?? guess;
   const isSuggested = value === undefined;
@@ -211,10 +271,14 @@ function summaryOf(field, value, guess) {
   if (!isList(field)) {
     return isSuggested ? "?" : "✓";
   }
-  const sentences = sentencesInShort(field, current);
+  const sentences = sentencesInShort(field, keysIn(current));
   return isSuggested ? `${sentences} ?` : sentences;
 }
 
+/**
+ * @param {Field} field
+ * @param {Answer[]} keys
+ */
 function sentencesInShort(field, keys) {
   if (!keys.length) {
     return "∅ none";

@@ -1,11 +1,17 @@
 // What an explorable shows at a position of its controls: one of the frames, or a frame that follows from counts of labels.
 
 /** @typedef {import("./types.js").Control} Control */
+/** @typedef {[name: string, text: string]} Meter a name, and a value between 0 and 1 */
 /** @typedef {[sentence: string, text: string, value: number]} MeterPart */
 
 /**
  * A part of the sentence with its value, or a table of such parts by the number of texts that have all of some labels.
  * @typedef {MeterPart | {labels: string[], entries: Table[]}} Table
+ */
+
+/**
+ * Meters, each with a table by counts of labels, and the sentence on their average.
+ * @typedef {{meters: {name: string, table: Table}[], average: string}} Counts
  */
 
 /**
@@ -24,13 +30,13 @@ export function framePosition(controls) {
 /**
  * Make the frame of a scene that has too many states for a frame of each. Python computes the same sentence
  * (`Counts` in ragnb/explorables/scene.py).
- * @param {{meters: {name: string, table: Table}[], average: string}} counts meters, each with a table by counts of labels, and the sentence on their average
+ * @param {Counts} counts
  * @param {Control[]} controls buttons with a label and the key of the text that they mark
- * @returns {{sentence: string, lines: string[], meters: [string, string][]}} a frame
+ * @returns {{sentence: string, lines: [string, string][], meters: Meter[]}} a frame
  */
 export function countedFrame({ meters, average }, controls) {
   const sentences = [];
-  /** @type {[string, string][]} */
+  /** @type {Meter[]} */
   const values = [];
   let total = 0;
   for (const { name, table } of meters) {

@@ -3,14 +3,21 @@
 
 import annotator from "./annotator.mjs";
 import { node } from "./dom.mjs";
+import { messageOf } from "./errors.mjs";
 import { read, written } from "./labels_file.mjs";
 import { LocalModel, storedActions } from "./local.mjs";
 import { annotatorsIn, markOf, prefixOf, storageOf } from "./storage.mjs";
+
+/** @import { Action, Finish, Handout as Contents } from "./types.js" */
 
 const MINUTE = 60_000; // milliseconds
 const MOST_LETTERS = 80; // of each part of the name of a file
 
 class Handout {
+  /**
+   * @param {HTMLElement} root
+   * @param {Contents} handout
+   */
   constructor(root, handout) {
     this.root = root;
     this.handout = handout;
@@ -18,6 +25,12 @@ class Handout {
     const { storage, isLasting } = storageOf(this.id);
     this.storage = storage;
     this.isLasting = isLasting;
+    this.name = ""; // of the person who labels
+    /** @type {LocalModel | null} their labels; null before there is a name, and if the labels cannot be shown */
+    this.model = null;
+    /** @type {string | null | undefined} the key of the last change that is in a file, if there is one */
+    this.downloaded = null;
+    this.stop = () => {}; // closes the annotator
     this.message = node("span", { class: "message", role: "status" });
     addEventListener("beforeunload", (event) => {
       if (this.hasNews()) {
@@ -62,8 +75,9 @@ class Handout {
     first.focus();
   }
 
+  /** @param {HTMLInputElement} name */
   form(name) {
-    const onsubmit = (event) => {
+    const onsubmit = (/** @type {Event} */ event) => {
       event.preventDefault();
       const person = name.value.trim();
       if (person) {
@@ -76,14 +90,21 @@ class Handout {
   // Labels that were downloaded before, on this computer or another one.
   opener() {
     const onchange = async () => {
-      const [file] = input.files;
-      this.add(await file.text());
+      // Nobody may have chosen a file after all.
+      const file = input.files?.[0];
+      if (file) {
+        this.add(await file.text());
+      }
     };
     const input = node("input", { type: "file", accept: ".jsonl", onchange });
     return node("label", {}, "add a labels file: ", input);
   }
 
-  // Everything is read and checked before anything is stored. What cannot be stored whole is not stored at all.
+  /**
+   * Add the labels of a file. Everything is read and checked before anything is stored. What cannot be stored whole is not
+   * stored at all.
+   * @param {string} text
+   */
   add(text) {
     this.message.textContent = "";
     const newKeys = [];
@@ -101,14 +122,15 @@ class Handout {
       for (const storageKey of newKeys) {
         this.storage.removeItem(storageKey);
       }
-      this.message.textContent = `This file cannot be used: ${error.message}`;
+      this.message.textContent = `This file cannot be used: ${messageOf(error)}`;
     }
   }
 
   // ---- the annotator -------------------------------------------------------------------------------------------------
 
+  /** @param {string} name */
   work(name) {
-    this.stop?.();
+    this.stop();
     this.name = name;
     this.model = null;
     this.downloaded = this.storage.getItem(markOf(this.id, name));
@@ -131,16 +153,21 @@ class Handout {
     const el = node("div");
     this.root.replaceChildren(bar, el);
     try {
-      this.open(name, { button, home }, el);
-      const { unreadable } = this.model;
+      const { unreadable } = this.open(name, { button, home }, el);
       if (unreadable) {
         warning.textContent = `${unreadable} of the stored actions cannot be read and are left out. ${notice}`;
       }
     } catch (error) {
-      warning.textContent = `The labels cannot be shown (${error.message}). Download them, and send the file back.`;
+      warning.textContent = `The labels cannot be shown (${messageOf(error)}). Download them, and send the file back.`;
     }
   }
 
+  /**
+   * @param {string} name
+   * @param {Finish} finish
+   * @param {HTMLElement} el
+   * @returns {LocalModel}
+   */
   open(name, finish, el) {
     const model = new LocalModel(this.handout, this.storage, prefixOf(this.id, name));
     model.finish = finish;
@@ -156,6 +183,7 @@ class Handout {
       close();
       removeEventListener("storage", readAgain);
     };
+    return model;
   }
 
   download() {
@@ -188,10 +216,20 @@ class Handout {
   }
 }
 
-// The last action that is more than an item that was shown.
+/**
+ * The last action that is more than an item that was shown.
+ * @param {Action[]} actions
+ */
 function lastChange(actions) {
   return actions.findLast(({ action }) => action !== "open");
 }
 
-const data = document.getElementById("data").textContent;
-new Handout(document.getElementById("handout"), JSON.parse(data));
+/**
+ * @param {string} id of an element that the page always has
+ * @returns {HTMLElement}
+ */
+function elementOf(id) {
+  return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
+new Handout(elementOf("handout"), JSON.parse(elementOf("data").textContent ?? ""));

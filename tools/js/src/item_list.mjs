@@ -5,11 +5,14 @@ import { isPlain, leavesSearch, stepOf } from "./keys.mjs";
 import { VirtualList, clamp } from "./list.mjs";
 import { matchingTexts } from "./search.mjs";
 
+/** @import { AnnotatorView } from "./annotator.mjs" */
+/** @import { RowElement } from "./list.mjs" */
+/** @import { Entry, Status } from "./types.js" */
+
 const FILTERS = ["all", "not labelled", "untouched", "started", "labelled", "skipped", "flagged"];
+/** @type {Record<Status, string>} */
 const GLYPHS = { labelled: "✓", started: "◐", skipped: "↷", untouched: "·" };
 const ROW_HEIGHT = 28; // as in annotator.css
-
-/** @typedef {import("./types.js").Entry} Entry */
 
 /**
  * Find the items that pass a filter and a search.
@@ -44,9 +47,11 @@ function passes([, status, isFlagged], filter) {
 
 /** The list of items of an annotator. */
 export class ItemList {
+  /** @param {AnnotatorView} annotator */
   constructor(annotator) {
     this.annotator = annotator;
     this.work = annotator.work;
+    /** @type {number[]} */
     this.numbers = []; // of the items that pass the filter and the search
     this.at = 0; // position of the cursor among them
     const toFirst = () => this.moveTo(0);
@@ -57,13 +62,13 @@ export class ItemList {
       placeholder: "words",
       "aria-label": "words of an item",
       oninput: toFirst,
-      onkeydown: (event) => this.onQueryKey(event),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.onQueryKey(event),
     });
     this.count = node("span", { class: "count" });
     this.rows = new VirtualList(ROW_HEIGHT, (position) => this.row(position), {
       class: "list",
       "aria-label": "items",
-      onkeydown: (event) => this.onKey(event),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event),
     });
     const controls = [this.filter, " ", this.query, " ", this.count];
     this.box = node("div", { class: "panel jump", hidden: true }, ...controls, this.rows.list);
@@ -77,7 +82,10 @@ export class ItemList {
     this.rows.list.focus();
   }
 
-  // Lines that have changed; the list itself is not sent again.
+  /**
+   * Lines that have changed; the list itself is not sent again.
+   * @param {Record<number, Entry>} entries
+   */
   learn(entries) {
     Object.assign(this.work.entries, entries);
     this.draw();
@@ -93,6 +101,10 @@ export class ItemList {
     this.rows.draw(this.numbers.length, this.at);
   }
 
+  /**
+   * @param {number} position
+   * @returns {RowElement}
+   */
   row(position) {
     const number = this.numbers[position];
     const [title, status, isFlagged] = this.work.entries[number];
@@ -109,6 +121,7 @@ export class ItemList {
     ];
   }
 
+  /** @param {KeyboardEvent} event */
   onKey(event) {
     const step = stepOf(event);
     if (event.key === "Enter" && isPlain(event)) {
@@ -121,6 +134,7 @@ export class ItemList {
     event.preventDefault();
   }
 
+  /** @param {KeyboardEvent} event */
   onQueryKey(event) {
     if (event.key === "Escape" || !leavesSearch(event)) {
       return;
@@ -129,6 +143,7 @@ export class ItemList {
     this.rows.list.focus();
   }
 
+  /** @param {number} position */
   moveTo(position) {
     this.draw(); // a filter may have changed how many items there are
     this.at = clamp(position, 0, Math.max(0, this.numbers.length - 1));
@@ -136,6 +151,7 @@ export class ItemList {
     this.draw();
   }
 
+  /** @param {number | undefined} number */
   choose(number) {
     if (number === undefined) {
       return; // no item passes

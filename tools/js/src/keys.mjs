@@ -1,15 +1,32 @@
 // The table of keys: what each key does, its button, and its line in the help. Users can change keys, and the browser keeps them.
 
-// Rows by which a key moves through a list, the last two to its ends.
-const MOVES = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 8, PageUp: -8, Home: -Infinity, End: Infinity };
-const MOST_DIGITS = 9;
-const SIDEWAYS = { ArrowRight: 1, ArrowLeft: -1 };
-const KEY_NAMES = { " ": "space", Backspace: "⌫", Delete: "Del", Escape: "Esc" };
+import { isObject } from "./actions.mjs";
+
+/** @import { Task } from "./types.js" */
 
 /**
- * Act, keys, help, and label and title of a button, if there is one.
- * @type {[act: string, keys: string[], help: string, button?: string[]][]}
+ * A row of the table: act, keys, help, and label and title of a button, if there is one.
+ * @typedef {[act: OtherAct, keys: string[], help: string, button?: [label: string, title?: string]]} OtherRow
+ * @typedef {OtherRow | [act: "option", keys: string[], help: string, button?: undefined]} ActRow
  */
+
+/** @typedef {[act: OtherAct, label: string, key: string, title: string]} Button */
+
+/**
+ * What a person has chosen: whether a label continues to the next item, and by task the keys that replace those of the table.
+ * @typedef {{goesOn: boolean, keys: Record<string, Record<string, string>>}} Settings
+ */
+
+// Rows by which a key moves through a list, the last two to its ends.
+/** @type {Record<string, number>} */
+const MOVES = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 8, PageUp: -8, Home: -Infinity, End: Infinity };
+const MOST_DIGITS = 9;
+/** @type {Record<string, number>} */
+const SIDEWAYS = { ArrowRight: 1, ArrowLeft: -1 };
+/** @type {Record<string, string>} */
+const KEY_NAMES = { " ": "space", Backspace: "⌫", Delete: "Del", Escape: "Esc" };
+
+/** @type {ActRow[]} */
 export const ACTS = [
   ["toggle", [" ", "x"], "select or deselect the sentence for the active label (or click it, or drag over several)"],
   ["option", [..."123456789"], "choose an option of the active label"],
@@ -35,11 +52,18 @@ export const ACTS = [
   ["leave", ["Escape"], "close the open panel"],
 ];
 
-/** Act, label, key and title of each button. */
-export const BUTTONS = ACTS.filter(([, , , button]) => button).map(([act, keys, , button]) => {
-  const [label, title = label] = button;
-  return [act, label, keys[0], title];
-});
+/**
+ * The acts that have a button.
+ * @type {Button[]}
+ */
+export const BUTTONS = [];
+for (const row of ACTS) {
+  const [act, keys, , button] = row;
+  if (button) {
+    const [label, title = label] = button;
+    BUTTONS.push([act, label, keys[0], title]);
+  }
+}
 
 /**
  * Tell whether a key is pressed without a modifier. Keys with Ctrl, Meta or Alt, and Shift+Enter, belong to the notebook.
@@ -72,49 +96,61 @@ export function leavesSearch(event) {
   return isPlain(event) && !event.isComposing && ["Escape", "Enter", "ArrowDown"].includes(event.key);
 }
 
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+/**
+ * What a key or a button means for the annotator: a move by `step`, which selects if it is to `extend`; the number of an
+ * option; the name of a field; or another act.
+ * @typedef {{act: "move", step: number, extend?: boolean, sideways?: boolean}} Move
+ * @typedef {Move | {act: "option", number: number} | {act: "field", name: string} | {act: OtherAct}} Meaning
+ */
 
 /**
- * What a key or a button means for the annotator.
- * @typedef {object} Meaning
- * @property {string} act
- * @property {number} [step] of a move
- * @property {boolean} [extend] whether a move selects
- * @property {boolean} [sideways]
- * @property {number} [number] of an option
- * @property {string} [name] of a field
+ * @typedef {"toggle" | "empty" | "clear" | "sentence back" | "sentence on" | "previous" | "next" | "done" | "undo" | "redo"
+ *   | "tag" | "skip" | "flag" | "memo" | "accept" | "search" | "jump" | "auto" | "help" | "fold" | "leave"} OtherAct
  */
 
 const STORAGE_KEY = "ragnb-annotator";
 
-// What was stored by an earlier page; null if nothing was, or nothing can be read.
+/**
+ * What was stored by an earlier page, which may be anything; null if nothing was, or nothing can be read.
+ * @returns {unknown}
+ */
 function storedSettings() {
   try {
-    return JSON.parse(localStorage.getItem(STORAGE_KEY));
+    return JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "null");
   } catch {
     return null;
   }
 }
 
+/**
+ * The settings that a page has stored, or those of the beginning.
+ * @param {string} task
+ * @returns {Settings}
+ */
+function settingsOf(task) {
+  const stored = storedSettings();
+  // Without a prototype, no name of a task has a meaning of its own.
+  /** @type {Settings["keys"]} */
+  const keys = Object.create(null);
+  if (isObject(stored) && isObject(stored.keys)) {
+    Object.assign(keys, stored.keys);
+  }
+  if (!isObject(keys[task])) {
+    keys[task] = {};
+  }
+  const goesOn = !isObject(stored) || stored.goesOn !== false;
+  return { goesOn, keys };
+}
+
 /** The keys of one task, and what a person has chosen: other keys, and whether a label continues to the next item. */
 export class Keys {
+  /** @param {Task} task */
   constructor({ name, fields }) {
     this.fields = fields;
     const hasTags = fields.some(({ kind }) => kind === "tags");
     this.acts = ACTS.filter(([act]) => act !== "tag" || hasTags);
-    const stored = storedSettings();
-    // Without a prototype, no name of a task has a meaning of its own.
-    const keysByTask = Object.create(null);
-    if (isObject(stored?.keys)) {
-      Object.assign(keysByTask, stored.keys);
-    }
-    if (!isObject(keysByTask[name])) {
-      keysByTask[name] = {};
-    }
-    this.settings = { goesOn: stored?.goesOn !== false, keys: keysByTask };
-    this.replacements = keysByTask[name]; // by the key of the table
+    this.settings = settingsOf(name);
+    this.replacements = this.settings.keys[name]; // by the key of the table
   }
 
   get goesOn() {
@@ -130,12 +166,19 @@ export class Keys {
     }
   }
 
-  // The key that does what a key of the table does.
+  /**
+   * The key that does what a key of the table does.
+   * @param {string} key
+   */
   of(key) {
     return this.replacements[key] ?? key;
   }
 
-  // Lets another key do what one of the table does; false if that key has a meaning. The key of the table brings it back.
+  /**
+   * Let another key do what one of the table does; false if that key has a meaning. The key of the table brings it back.
+   * @param {string} key
+   * @param {string} other
+   */
   change(key, other) {
     const isRestored = other === key;
     const isUsable = other.length === 1 && !this.act({ key: other });
@@ -147,7 +190,10 @@ export class Keys {
     return true;
   }
 
-  // The key of the table that a pressed key stands for.
+  /**
+   * The key of the table that a pressed key stands for.
+   * @param {string} pressed
+   */
   original(pressed) {
     const replaced = Object.keys(this.replacements).find((key) => this.of(key) === pressed);
     return replaced ?? pressed;
@@ -183,8 +229,12 @@ export class Keys {
     return field ? { act: "field", name: field.name } : null;
   }
 
-  // Rows of the help: keys of the table that can be changed, and what they do.
+  /**
+   * Rows of the help: keys of the table that can be changed, and what they do.
+   * @returns {[keys: string[], meaning: string][]}
+   */
   help() {
+    /** @type {[string[], string][]} */
     const rows = this.fields.map(({ key, label }) => [[key], `label: ${label}`]);
     const optionCounts = this.fields.map(({ kind, options }) => (kind === "tags" ? MOST_DIGITS : options.length));
     const mostOptions = Math.max(...optionCounts);
@@ -195,17 +245,26 @@ export class Keys {
     return rows;
   }
 
-  // Writes the keys that were chosen wherever a key is shown.
+  /**
+   * Write the keys that were chosen wherever a key is shown.
+   * @param {HTMLElement} root
+   */
   write(root) {
-    for (const element of root.querySelectorAll("kbd[data-key]")) {
-      const key = this.of(element.dataset.key);
+    const shownKeys = /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("kbd[data-key]"));
+    for (const element of shownKeys) {
+      const key = this.of(element.dataset.key ?? "");
       element.textContent = KEY_NAMES[key] ?? key;
       element.closest("[aria-keyshortcuts]")?.setAttribute("aria-keyshortcuts", key);
     }
   }
 }
 
-// Undo and redo with Ctrl or Meta. All other commands belong to the notebook.
+/**
+ * Undo and redo with Ctrl or Meta. All other commands belong to the notebook.
+ * @param {string} letter
+ * @param {boolean | undefined} shiftKey
+ * @returns {Meaning | null}
+ */
 function commandOf(letter, shiftKey) {
   if (letter === "z") {
     return { act: shiftKey ? "redo" : "undo" };

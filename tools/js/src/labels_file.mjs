@@ -3,11 +3,13 @@
 import { checked, isObject, isText } from "./actions.mjs";
 import { checksum } from "./checksum.mjs";
 
+/** @import { Action, Handout, HandoutItem, NewAction } from "./types.js" */
+
 /**
  * Write the file of labels. Each action keeps its key, so that the page can read the file again.
- * @param {import("./types.js").Handout} handout
+ * @param {Handout} handout
  * @param {string} annotator
- * @param {import("./types.js").Action[]} actions
+ * @param {Action[]} actions
  * @returns {string}
  */
 export function written({ header, items }, annotator, actions) {
@@ -20,13 +22,13 @@ export function written({ header, items }, annotator, actions) {
 
 /**
  * An action with its number in the file, the id of its item, and the number of the action that it undoes.
- * @param {import("./types.js").Action} action
+ * @param {Action} action
  * @param {number} number
  * @param {Map<string, number>} numbers of the actions by their keys
- * @param {import("./types.js").HandoutItem[]} items
+ * @param {HandoutItem[]} items
  */
 function lineOf({ item, of, ...content }, number, numbers, items) {
-  /** @type {Record<string, any>} */
+  /** @type {Record<string, unknown>} */
   const line = { n: number, ...content, item: items[item].id };
   if (content.action === "open") {
     Object.assign(line, items[item].pinned);
@@ -53,7 +55,7 @@ function sealed(content) {
  * The object of a line whose checksum is right, if it has one.
  * @param {string} line
  * @param {number} lineNumber
- * @returns {Record<string, any>}
+ * @returns {Record<string, unknown>}
  */
 function unsealed(line, lineNumber) {
   const seal = line.match(SEAL);
@@ -71,27 +73,29 @@ function unsealed(line, lineNumber) {
 /**
  * Read a file of labels. An error says what is wrong with it.
  * @param {string} text
- * @param {import("./types.js").Handout} handout
- * @returns {{annotator: string, actions: [key: string, action: import("./types.js").Action][]}}
+ * @param {Handout} handout
+ * @returns {{annotator: string, actions: [key: string, action: NewAction][]}}
  */
 export function read(text, handout) {
   const lines = text.split("\n").filter((line) => line.trim());
   const [header, ...records] = lines.map((line, position) => unsealed(line, position + 1));
-  checkHeader(header, handout);
+  const annotator = annotatorIn(header, handout);
   const numbers = new Map(handout.items.map(({ id }, number) => [id, number]));
   const keys = new Map(records.map((record) => [record.n, keyOf(record)]));
   const actions = records.map((record) => {
     const action = actionOf(record, numbers, keys);
-    return /** @type {[string, import("./types.js").Action]} */ ([keyOf(record), checked(action, handout)]);
+    return /** @type {[string, NewAction]} */ ([keyOf(record), checked(action, handout)]);
   });
-  return { annotator: header.annotator, actions };
+  return { annotator, actions };
 }
 
 /**
- * @param {Record<string, any> | undefined} header
- * @param {import("./types.js").Handout} handout
+ * The name of the annotator in a header, after a check that it is a header of this page.
+ * @param {Record<string, unknown> | undefined} header
+ * @param {Handout} handout
+ * @returns {string}
  */
-function checkHeader(header, handout) {
+function annotatorIn(header, handout) {
   if (header?.handout !== handout.header.handout) {
     throw new Error("it does not belong to this page");
   }
@@ -99,23 +103,24 @@ function checkHeader(header, handout) {
   if (!isText(annotator) || !annotator.trim()) {
     throw new Error("it has no name of an annotator");
   }
+  return annotator;
 }
 
 /**
  * The key of an action in the storage. Actions of Python, which may have gone on with the file, have none.
- * @param {Record<string, any>} record
+ * @param {Record<string, unknown>} record
  * @returns {string}
  */
 function keyOf({ n, time, key }) {
-  return key ?? `${time} ${String(n).padStart(6, "0")} ragnb`;
+  return isText(key) ? key : `${time} ${String(n).padStart(6, "0")} ragnb`;
 }
 
 /**
  * The action of a line: with the number of its item in the page, and the key of the action that it undoes.
- * @param {Record<string, any>} record
- * @param {Map<string, number>} numbers of the items by their ids
- * @param {Map<number, string>} keys of the actions by their numbers
- * @returns {Record<string, any>}
+ * @param {Record<string, unknown>} record
+ * @param {Map<unknown, number>} numbers of the items by their ids
+ * @param {Map<unknown, string>} keys of the actions by their numbers
+ * @returns {Record<string, unknown>}
  */
 function actionOf(record, numbers, keys) {
   const { n, key, item, of, id, fingerprint, sentences, ...content } = record;
@@ -125,7 +130,7 @@ function actionOf(record, numbers, keys) {
   if (!Number.isInteger(n) || !(key === undefined || isText(key))) {
     throw new Error("an action has no number");
   }
-  /** @type {Record<string, any>} */
+  /** @type {Record<string, unknown>} */
   const action = { ...content, item: numbers.get(item) };
   if (of !== undefined) {
     action.of = keys.get(of);

@@ -23,7 +23,7 @@ export function clamp(value, low, high) {
  * @param {number} rowHeight
  * @param {number} count number of rows
  * @param {number} spare rows above and below those in sight
- * @returns {number[]} the first row, and the one after the last
+ * @returns {[first: number, last: number]} the first row, and the one after the last
  */
 export function windowOf(scrollTop, height, rowHeight, count, spare) {
   const top = Math.max(0, scrollTop);
@@ -47,14 +47,16 @@ export function revealed(position, scrollTop, height, rowHeight) {
   return Math.max(0, next);
 }
 
+/** @typedef {[attributes: Record<string, unknown>, ...children: (Node | string)[]]} RowElement */
+
 let listCount = 0;
 
 /** A list box. It makes a row when the row comes into sight. */
 export class VirtualList {
   /**
    * @param {number} rowHeight in pixels
-   * @param {function(number): any[]} rowAt attributes and children of the row at a position
-   * @param {object} attributes of the list
+   * @param {function(number): RowElement} rowAt attributes and children of the row at a position
+   * @param {Record<string, unknown>} attributes of the list
    */
   constructor(rowHeight, rowAt, attributes) {
     listCount += 1;

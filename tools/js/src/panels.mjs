@@ -2,6 +2,10 @@
 
 import { kbd, node } from "./dom.mjs";
 
+/** @import { Keys } from "./keys.mjs" */
+/** @import { Hit, Sentences } from "./sentences.mjs" */
+/** @import { Task } from "./types.js" */
+
 const HELP =
   "To change a key, click it here and press another key. To restore it, click it and press its original key. " +
   "↑ ↓ (or k j, ← →) move from sentence to sentence. With Shift, they select several.";
@@ -10,12 +14,12 @@ const UNCHANGEABLE = ["Tab", "Shift", "Escape"]; // keys that move through the p
 
 /**
  * Make the panel that searches the texts of an item.
- * @param {import("./sentences.mjs").Sentences} sentences
+ * @param {Sentences} sentences
  * @returns {HTMLElement}
  */
 export function searchOf(sentences) {
   const count = node("span", { class: "count", "aria-live": "polite" });
-  const showCount = ([position, total]) => {
+  const showCount = (/** @type {Hit} */ [position, total]) => {
     if (total) {
       count.textContent = `${position + 1} of ${total}`;
     } else {
@@ -23,7 +27,7 @@ export function searchOf(sentences) {
     }
   };
   const find = () => showCount(sentences.find(input.value));
-  const onkeydown = (event) => {
+  const onkeydown = (/** @type {KeyboardEvent} */ event) => {
     // While Chinese or Japanese is typed, Enter belongs to the input method.
     if (event.isComposing || event.key !== "Enter") {
       return;
@@ -48,7 +52,7 @@ export function searchOf(sentences) {
 
 /**
  * Make the panel with all keys. A key that is pressed on one of them replaces it.
- * @param {import("./keys.mjs").Keys} keys
+ * @param {Keys} keys
  * @param {function(string, string): void} changed gets the key of the table and the new one
  * @returns {HTMLElement}
  */
@@ -60,8 +64,13 @@ export function helpOf(keys, changed) {
   return node("div", { class: "panel help", hidden: true }, node("p", {}, HELP), ...rows);
 }
 
+/**
+ * @param {string} key
+ * @param {string} meaning
+ * @param {function(string, string): void} changed
+ */
 function keyButton(key, meaning, changed) {
-  const onkeydown = (event) => {
+  const onkeydown = (/** @type {KeyboardEvent} */ event) => {
     const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
     if (hasModifier || UNCHANGEABLE.includes(event.key)) {
       return;
@@ -81,7 +90,7 @@ function keyButton(key, meaning, changed) {
 
 /**
  * Make the guideline of a task, which can be folded.
- * @param {import("./types.js").Task} task
+ * @param {Task} task
  * @returns {HTMLElement}
  */
 export function guideOf({ name, guideline }) {

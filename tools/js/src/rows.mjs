@@ -6,19 +6,30 @@ import { isPlain, leavesSearch, stepOf } from "./keys.mjs";
 import { VirtualList, clamp } from "./list.mjs";
 import { hits, wordsOf } from "./search.mjs";
 
+/** @import { RowElement } from "./list.mjs" */
+/** @import { Choices, Row, Rows, RowsContent, RowsMessage, RowsModel } from "./types.js" */
+
+/**
+ * A menu of a column, and what ticks the values with some numbers in it.
+ * @typedef {{root: HTMLDetailsElement, show: function(number[]): void}} Filter
+ */
+
 const AHEAD = 120; // rows that are requested above and below the visible ones
 const NARROW = 560; // from this width on, the page is next to the list
 const MOST_TINTED = 2000; // places tinted on a page
 const PATIENCE = 60; // milliseconds after the last letter before a search is sent
 const ROW_HEIGHT = 46; // as in rows.css
 const HIGHLIGHT = "ragnb-found"; // as in rows.css
+// What follows the name of a column in a comparison, as in ragnb/widgets/rows.py: a sign and a number.
+const COMPARISON = String.raw`\s*(?:<=|>=|==|[<>=≤≥])\s*-?(?:\p{Nd}+\.?\p{Nd}*|\.\p{Nd}+)(?:e[+-]?\p{Nd}+)?(?!\S)`;
+/** @type {Row} */
 const UNKNOWN_ROW = ["", "…", []];
 
 /**
  * Find the rows of a window that were not sent yet.
- * @param {Map<number, *>} rows that were sent, by position
- * @param {number[]} window first row, and the one after the last
- * @returns {number[]|null} such a window, null if all rows were sent
+ * @param {Map<number, Row>} rows that were sent, by position
+ * @param {[first: number, last: number]} window first row, and the one after the last
+ * @returns {[first: number, last: number] | null} such a window, null if all rows were sent
  */
 export function missingRows(rows, window) {
   let [first, last] = window;
@@ -31,18 +42,44 @@ export function missingRows(rows, window) {
   return first < last ? [first, last] : null;
 }
 
+/**
+ * Split a query of the list of rows into folded words, without comparisons of numbers such as "answer.f1 < 0.5": those are
+ * about a column, and not about a text.
+ * @param {string} query
+ * @param {string[]} columns names of the columns of numbers
+ * @returns {string[]}
+ */
+export function wordsBesidesComparisons(query, columns) {
+  const words = wordsOf(query);
+  if (!columns.length) {
+    return words;
+  }
+  // A name may contain spaces, and may begin with another name.
+  const names = columns.map((column) => wordsOf(column).join(" ")).sort((left, right) => right.length - left.length);
+  const escapedNames = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`));
+  const comparisons = new RegExp(`(?<!\\S)(?:${escapedNames.join("|")})${COMPARISON}`, "gu");
+  return wordsOf(words.join(" ").replace(comparisons, " "));
+}
+
+/** @param {string} text */
 function caption(text) {
   return node("span", { class: "ragnb-rows-caption", dir: "auto" }, text);
 }
 
-// A column whose values can be ticked: rows pass that have any of them.
+/**
+ * A column whose values can be ticked: rows pass that have any of them.
+ * @param {Choices} column
+ * @param {function(number[]): void} save gets the numbers of the ticked values
+ * @returns {Filter}
+ */
 function filter({ name, values }, save) {
+  /** @type {HTMLInputElement[]} */
   const boxes = values.map(() => node("input", { type: "checkbox", onchange: () => save(tickedCodes(boxes)) }));
   const labels = values.map((value, code) => node("label", { dir: "auto" }, boxes[code], value));
   const selection = node("span", { class: "ragnb-rows-select", dir: "auto" });
   // The menu closes when the focus leaves it.
-  const onfocusout = ({ relatedTarget }) => {
-    if (relatedTarget && !root.contains(relatedTarget)) {
+  const onfocusout = (/** @type {FocusEvent} */ { relatedTarget }) => {
+    if (relatedTarget && !root.contains(/** @type {Node} */ (relatedTarget))) {
       root.open = false;
     }
   };
@@ -52,7 +89,7 @@ function filter({ name, values }, save) {
     node("summary", {}, caption(name), selection),
     node("div", { class: "ragnb-rows-values" }, ...labels),
   );
-  const show = (codes) => {
+  const show = (/** @type {number[]} */ codes) => {
     boxes.forEach((box, code) => {
       box.checked = codes.includes(code);
     });
@@ -63,17 +100,41 @@ function filter({ name, values }, save) {
   return { root, show };
 }
 
+/** @param {HTMLInputElement[]} boxes */
 function tickedCodes(boxes) {
   const codes = [...boxes.keys()];
   return codes.filter((code) => boxes[code].checked);
 }
 
 class RowList {
+  /**
+   * @param {RowsModel} model
+   * @param {HTMLElement} el
+   */
   constructor(model, el) {
     this.model = model;
     this.el = el;
-    this.tinted = []; // ranges
-    this.drawFrame();
+    /** @type {Map<number, Row>} */
+    this.rowsByPosition = new Map(); // the rows that were sent
+    this.isWaiting = false; // for rows that were requested
+    /** @type {HTMLElement | null} */
+    this.page = null; // with the selected row, next to the list
+    /** @type {StaticRange[]} */
+    this.tinted = [];
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.searchTimer = undefined;
+    const { sign_meaning: meaning, choices, sorts } = model.get("offer");
+    this.search = this.searchField();
+    this.total = node("span", { class: "ragnb-rows-count", role: "status" });
+    this.clear = node("button", { class: "ragnb-rows-clear", type: "button", onclick: () => this.startOver() }, "clear");
+    this.filters = choices.map((column, place) => filter(column, (codes) => this.choose(place, codes)));
+    this.sort = this.sortField(sorts);
+    this.rows = new VirtualList(ROW_HEIGHT, (position) => this.row(position), {
+      class: meaning ? "ragnb-rows-list" : "ragnb-rows-list ragnb-rows-unsigned",
+      "aria-label": "rows: j and k move, / searches",
+    });
+    this.rows.ondrawn = () => this.ask();
+    this.drawFrame(meaning);
     this.pageObserver = new MutationObserver(() => this.tint());
     this.sizeObserver = new ResizeObserver(() => this.onResize());
     this.sizeObserver.observe(this.rows.list);
@@ -81,7 +142,7 @@ class RowList {
       "change:found": () => this.restart(),
       "change:position": () => this.turn(),
       "change:search change:chosen change:sort": () => this.show(),
-      "msg:custom": (message) => this.onMessage(message),
+      "msg:custom": (/** @type {RowsMessage} */ message) => this.onMessage(message),
     });
     this.show();
     this.restart();
@@ -103,6 +164,7 @@ class RowList {
     return this.model.get("position");
   }
 
+  /** @param {Partial<RowsContent>} values */
   save(values) {
     this.model.set(values);
     this.model.save_changes();
@@ -110,18 +172,8 @@ class RowList {
 
   // ---- the frame, drawn once -------------------------------------------------------------------------------------------
 
-  drawFrame() {
-    const { sign_meaning: meaning, choices, sorts } = this.model.get("offer");
-    this.search = this.searchField();
-    this.total = node("span", { class: "ragnb-rows-count", role: "status" });
-    this.clear = node("button", { class: "ragnb-rows-clear", type: "button", onclick: () => this.startOver() }, "clear");
-    this.filters = choices.map((column, place) => filter(column, (codes) => this.choose(place, codes)));
-    this.sort = this.sortField(sorts);
-    this.rows = new VirtualList(ROW_HEIGHT, (position) => this.row(position), {
-      class: meaning ? "ragnb-rows-list" : "ragnb-rows-list ragnb-rows-unsigned",
-      "aria-label": "rows: j and k move, / searches",
-    });
-    this.rows.ondrawn = () => this.ask();
+  /** @param {string} meaning of the signs */
+  drawFrame(meaning) {
     const menus = this.filters.map(({ root }) => root);
     this.el.classList.add("ragnb-rows");
     this.el.addEventListener("keydown", (event) => this.onKey(event));
@@ -137,7 +189,8 @@ class RowList {
       this.rows.list,
     );
     // JupyterLab looks for this on what has the focus, not above it.
-    for (const control of this.el.querySelectorAll("[tabindex], input, select, button, summary")) {
+    const controls = /** @type {NodeListOf<HTMLElement>} */ (this.el.querySelectorAll("[tabindex], input, select, button, summary"));
+    for (const control of controls) {
       control.dataset.lmSuppressShortcuts = "true";
     }
   }
@@ -157,6 +210,7 @@ class RowList {
     });
   }
 
+  /** @param {[key: string, label: string][]} sorts */
   sortField(sorts) {
     const options = [["", "frame order"], ...sorts];
     const elements = options.map(([value, text]) => node("option", { value }, text));
@@ -166,6 +220,10 @@ class RowList {
 
   // ---- the list --------------------------------------------------------------------------------------------------------
 
+  /**
+   * @param {number} position
+   * @returns {RowElement}
+   */
   row(position) {
     const [sign, text, details] = this.rowsByPosition.get(position) ?? UNKNOWN_ROW;
     const attributes = {
@@ -194,10 +252,12 @@ class RowList {
     this.model.send({ kind: "rows", version, first, last });
   }
 
+  /** @param {Rows} rows */
   learn({ first, rows }) {
     rows.forEach((row, place) => this.rowsByPosition.set(first + place, row));
   }
 
+  /** @param {RowsMessage} message */
   onMessage({ kind, version, first, rows }) {
     if (kind !== "rows") {
       return;
@@ -212,7 +272,7 @@ class RowList {
   // Other rows were found.
   restart() {
     const { total } = this.model.get("offer");
-    this.rowsByPosition = new Map(); // [sign, text, details]
+    this.rowsByPosition = new Map();
     this.isWaiting = false;
     this.learn(this.model.get("found"));
     this.total.textContent = `${this.count.toLocaleString("en")} of ${total.toLocaleString("en")}`;
@@ -250,10 +310,15 @@ class RowList {
     this.clear.hidden = !this.search.value && !sort && !isAnyChosen;
   }
 
+  /**
+   * @param {number} place of the filter
+   * @param {number[]} codes
+   */
   choose(place, codes) {
     this.save({ chosen: this.model.get("chosen").with(place, codes) });
   }
 
+  /** @param {number} position */
   go(position) {
     if (position >= 0 && position !== this.position) {
       this.save({ position });
@@ -264,7 +329,7 @@ class RowList {
     const view = this.el.closest(".ragnb-view");
     view?.classList.toggle("ragnb-view-narrow", view.clientWidth < NARROW);
     // The page is next to the list only after it was drawn.
-    const page = view?.querySelector(".ragnb-view-page");
+    const page = /** @type {HTMLElement | null | undefined} */ (view?.querySelector(".ragnb-view-page"));
     if (!this.page && page) {
       this.page = page;
       page.dataset.lmSuppressShortcuts = "true";
@@ -278,15 +343,18 @@ class RowList {
 
   removeTint() {
     for (const range of this.tinted) {
-      CSS.highlights.get(HIGHLIGHT).delete(range);
+      CSS.highlights.get(HIGHLIGHT)?.delete(range);
     }
     this.tinted = [];
   }
 
   tint() {
     this.removeTint();
-    const words = wordsOf(this.model.get("search"));
-    if (!CSS.highlights || !this.page || !words.length) {
+    if (!CSS.highlights || !this.page) {
+      return;
+    }
+    const words = wordsBesidesComparisons(this.model.get("search"), this.model.get("offer").numbers);
+    if (!words.length) {
       return;
     }
     this.tinted = rangesOf(this.page, words);
@@ -316,6 +384,7 @@ class RowList {
     this.rows.list.focus();
   }
 
+  /** @param {KeyboardEvent} event */
   onKey(event) {
     if (isPlain(event)) {
       event.stopPropagation(); // no letter is to become a command of the notebook
@@ -325,12 +394,16 @@ class RowList {
     }
   }
 
-  // Does what a key means in the menu, the search or the list; returns whether it means anything.
+  /**
+   * Do what a key means in the menu, the search or the list.
+   * @param {KeyboardEvent} event
+   * @returns {boolean} whether it means anything
+   */
   handlesKey(event) {
-    const menu = event.target.closest("details");
+    const menu = /** @type {Element} */ (event.target).closest("details");
     if (menu && event.key === "Escape") {
       menu.open = false;
-      menu.firstChild.focus();
+      menu.querySelector("summary")?.focus();
       return true;
     }
     if (event.target === this.search && leavesSearch(event)) {
@@ -343,6 +416,7 @@ class RowList {
     return event.target === this.rows.list && this.handlesKeyOfList(event);
   }
 
+  /** @param {KeyboardEvent} event */
   handlesKeyOfList(event) {
     const step = stepOf(event);
     if (event.key === "/" && isPlain(event)) {
@@ -357,7 +431,11 @@ class RowList {
   }
 }
 
-// The places of some words in the texts of a page.
+/**
+ * The places of some words in the texts of a page.
+ * @param {HTMLElement} page
+ * @param {string[]} words
+ */
 function rangesOf(page, words) {
   const ranges = [];
   const texts = document.createTreeWalker(page, NodeFilter.SHOW_TEXT);
@@ -371,7 +449,11 @@ function rangesOf(page, words) {
   return ranges;
 }
 
-/** Draw the list into an element, as anywidget asks for it; returns what closes it. */
+/**
+ * Draw the list into an element, as anywidget asks for it.
+ * @param {{model: RowsModel, el: HTMLElement}} widget
+ * @returns {function(): void} closes the list
+ */
 function render({ model, el }) {
   const list = new RowList(model, el);
   return () => list.close();

@@ -2,6 +2,19 @@
 // were typed for the next item until that item is on the screen.
 
 import { node } from "./dom.mjs";
+import { messageOf } from "./errors.mjs";
+
+/** @import { Act, ActName, Acts, AnnotatorModel, Answered } from "./types.js" */
+
+/**
+ * An act that was sent and is not acknowledged yet: the number of its item, and when it was sent.
+ * @typedef {{act: ActName, item: number, time: number}} Sent
+ */
+
+/**
+ * What was not done and not seen yet: an act or keys, the number of the item, the reason, and when it was refused.
+ * @typedef {{act: string, item: number, text: string, time: number}} Refused
+ */
 
 const SOON = 400; // milliseconds after which the line says that something is being saved
 const LATE = 3000; // milliseconds after which it says that it is not saved yet
@@ -16,7 +29,10 @@ const KEYS_OF_MOVES = ["n", "p", "Enter"];
 const KERNEL_IS_LATE = "not saved yet: the kernel does not answer; it is busy, or gone";
 const KERNEL_IS_GONE = "the kernel is gone, so nothing more is saved; run the cell again to continue from what was saved";
 
-// Names with how often each of them occurs: "item 1 (flag) × 2, item 3 (label)".
+/**
+ * Names with how often each of them occurs: "item 1 (flag) × 2, item 3 (label)".
+ * @param {string[]} names
+ */
 function counted(names) {
   const counts = new Map();
   for (const name of names) {
@@ -29,7 +45,7 @@ function counted(names) {
 /** Sends actions and reports what became of them. */
 export class Saving {
   /**
-   * @param {import("./types.js").Model} model
+   * @param {AnnotatorModel} model
    * @param {HTMLElement} root of the annotator
    * @param {function(): void} onseen called when the user has seen all refused actions
    */
@@ -40,21 +56,26 @@ export class Saving {
     // Numbers begin at random, so that several views of one annotator do not use the same ones.
     this.lastId = Math.floor(Math.random() * 2 ** 48);
     this.view = this.lastId;
-    this.unacknowledged = new Map(); // by id, what was sent: {act, item, time}
+    /** @type {Map<number, Sent>} */
+    this.unacknowledged = new Map(); // by id
+    /** @type {number | null} */
     this.leavingId = null; // of the act after which another item may be shown
-    this.held = []; // what was done since then, for that item: {name, run}
-    this.refused = []; // what was not done, and not seen yet: {act, item, text, time}
+    /** @type {{name: string, run: function(): void}[]} */
+    this.held = []; // what was done since then, for that item
+    /** @type {Refused[]} */
+    this.refused = [];
+    /** @type {number | null} */
     this.question = null; // number of Python's question how many actions are on their way, until none is
-    this.beforeUnload = (event) => {
+    /** @type {number | null} */
+    this.reportedCount = null; // the last answer to it
+    this.isGoingOn = false; // whether what was held is being done
+    this.isGone = false; // whether the kernel is gone
+    this.beforeUnload = (/** @type {Event} */ event) => {
       if (this.isBusy) {
         event.preventDefault(); // the browser asks
       }
     };
     addEventListener("beforeunload", this.beforeUnload);
-    this.draw();
-  }
-
-  draw() {
     this.now = node("span", { class: "now" });
     this.list = node("div", { class: "refused", role: "alert" });
     this.saved = node("span", { class: "saved" });
@@ -62,15 +83,20 @@ export class Saving {
     this.box = node("div", { class: "foot" }, message, this.saved);
   }
 
-  // Sends an act about an item, by default the one on the screen.
-  send(act, content = {}) {
-    const item = content.number ?? this.model.get("page").number;
+  /**
+   * Send an act about an item, by default the one on the screen.
+   * @template {ActName} Name
+   * @param {Name} act
+   * @param {Acts[Name] & {number?: number}} [content] with the number of the item
+   */
+  send(act, content) {
+    const item = content?.number ?? this.model.get("page").number;
     this.lastId += 1;
     const id = this.lastId;
     try {
-      this.model.send({ ...content, number: item, act, id });
+      this.model.send(/** @type {Act} */ ({ ...content, number: item, act, id }));
     } catch (error) {
-      this.refuse(act, item, `not saved: the kernel is gone (${error.message}); run the cell again`);
+      this.refuse(act, item, `not saved: the kernel is gone (${messageOf(error)}); run the cell again`);
       return;
     }
     this.unacknowledged.set(id, { act, item, time: performance.now() });
@@ -81,7 +107,10 @@ export class Saving {
     this.paintBusy();
   }
 
-  // Says what became of an act that was sent from here; false if something is not acknowledged yet.
+  /**
+   * Say what became of an act that was sent from here; false if something is not acknowledged yet.
+   * @param {Answered & {saved: string}} state
+   */
   paint({ ack, message, failed, saved }) {
     this.saved.textContent = saved;
     const action = this.unacknowledged.get(ack);
@@ -93,11 +122,17 @@ export class Saving {
     }
     this.stopClock();
     this.paintBusy();
-    const isInListOfRefused = action && failed;
+    const isInListOfRefused = action !== undefined && failed;
     this.say(isInListOfRefused ? "" : message, failed);
     return true;
   }
 
+  /**
+   * @param {number} id
+   * @param {Sent} action
+   * @param {string} message
+   * @param {boolean} failed
+   */
   finish(id, action, message, failed) {
     const { act, item } = action;
     this.unacknowledged.delete(id);
@@ -111,6 +146,11 @@ export class Saving {
     }
   }
 
+  /**
+   * @param {Sent} action
+   * @param {string} message
+   * @param {boolean} failed
+   */
   finishLeaving({ act, item }, message, failed) {
     this.leavingId = null;
     // An act that has a message did not leave its item, except for undo and redo, which always say what they did.
@@ -121,6 +161,7 @@ export class Saving {
     setTimeout(() => this.goOn()); // when the item is drawn
   }
 
+  /** @param {string} text */
   say(text, failed = false) {
     this.now.textContent = text;
     this.now.classList.toggle("failed", failed);
@@ -191,7 +232,11 @@ export class Saving {
     return hasUnfinished && !this.isGoingOn;
   }
 
-  // Runs at once, or when the item that it is meant for is on the screen.
+  /**
+   * Run at once, or when the item that it is meant for is on the screen.
+   * @param {string} name of the key or button
+   * @param {function(): void} run
+   */
   whenShown(name, run) {
     if (this.waiting) {
       this.held.push({ name, run });
@@ -204,15 +249,22 @@ export class Saving {
   // Does what was held, up to what shows yet another item.
   goOn() {
     this.isGoingOn = true;
-    while (this.held.length && this.leavingId === null) {
-      const { run } = this.held.shift();
-      run();
+    while (this.leavingId === null) {
+      const next = this.held.shift();
+      if (!next) {
+        break;
+      }
+      next.run();
     }
     this.isGoingOn = false;
     this.paintBusy();
   }
 
-  // The item that the held keys were meant for does not come.
+  /**
+   * The item that the held keys were meant for does not come.
+   * @param {number} item
+   * @param {string} reason
+   */
   drop(item, reason) {
     const names = this.held.map(({ name }) => name);
     this.held = [];
@@ -232,11 +284,17 @@ export class Saving {
 
   // ---- what was refused stays on the screen until it is seen -------------------------------------------------------
 
+  /**
+   * @param {string} act
+   * @param {number} item
+   * @param {string} text
+   */
   refuse(act, item, text) {
     this.refused.push({ act, item, text, time: performance.now() });
     this.paintRefused();
   }
 
+  /** @param {function(Refused): boolean} isForgotten */
   forget(isForgotten) {
     this.refused = this.refused.filter((refusal) => !isForgotten(refusal));
     this.paintRefused();
@@ -244,6 +302,7 @@ export class Saving {
 
   // One line for each reason, and a button.
   paintRefused() {
+    /** @type {Map<string, string[]>} */
     const namesByText = new Map();
     for (const { act, item, text } of this.refused) {
       const names = namesByText.get(text) ?? [];
@@ -264,7 +323,11 @@ export class Saving {
   }
 }
 
-// Whether a later act on the same item takes a refusal away. A label does not answer a move that was refused, nor the reverse.
+/**
+ * Whether a later act on the same item takes a refusal away. A label does not answer a move that was refused, nor the reverse.
+ * @param {Refused} refusal
+ * @param {Sent} action
+ */
 function isAnsweredBy(refusal, { act, item, time }) {
   const isOfSameKind = MOVES.includes(refusal.act) === MOVES.includes(act);
   return refusal.item === item && isOfSameKind && time - refusal.time > READ;

@@ -45,7 +45,7 @@ export function matchingTexts(texts, query) {
  * Find words in a text. Places are counted in UTF-16 units, as the browser counts them in a text node.
  * @param {string} text
  * @param {string[]} words folded
- * @returns {number[][]} start and end of each occurrence
+ * @returns {[start: number, end: number][]} of each occurrence
  */
 export function hits(text, words) {
   const { foldedText, placeOf } = foldedWithPlaces(text);
@@ -65,7 +65,7 @@ const ASCII = /^\p{ASCII}*$/u;
 
 /**
  * A folded text, and a function that finds the place in the text of a part of the folded text.
- * @typedef {{foldedText: string, placeOf: function(number, number): number[]}} Folded
+ * @typedef {{foldedText: string, placeOf: function(number, number): [start: number, end: number]}} Folded
  */
 
 /**

@@ -75,12 +75,15 @@ function isAskedBeforeLeaving() {
   return isAsked;
 }
 
-async function openFile(text) {
+async function choose(files) {
   const input = root.querySelectorAll("input").find(({ attributes }) => attributes.type === "file");
-  input.files = [{ text: async () => text }];
-  input.dispatch("change");
+  input.files = files;
+  // A listener returns a promise; if it is rejected, the test fails.
+  await Promise.all(input.listeners.get("change").map(({ listener }) => listener()));
   await answered();
 }
+
+const openFile = (text) => choose([{ text: async () => text }]);
 
 test("the page asks for a name, and takes none that is empty", async () => {
   await openPage();
@@ -159,6 +162,14 @@ test("a file that cannot be used changes nothing", async () => {
   await openFile("{}\n");
   assert.match(root.querySelector(".message").textContent, /^This file cannot be used: /);
   assert.deepEqual(Object.keys(localStorage), keys);
+});
+
+test("a file that was chosen and then taken back changes nothing", async () => {
+  await openPage();
+  await choose([]);
+  assert.equal(root.querySelector(".message").textContent, "");
+  await openFile("{}\n");
+  assert.match(root.querySelector(".message").textContent, /^This file cannot be used: /);
 });
 
 test("stored actions that cannot be read are counted", async () => {

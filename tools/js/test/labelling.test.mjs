@@ -7,6 +7,7 @@ import { Key, openNewPage } from "./page.mjs";
 import annotator from "../src/annotator.mjs";
 import { LocalModel } from "../src/local.mjs";
 
+const PATIENCE = 5000; // milliseconds
 const option = (value) => ({ value, label: String(value), implies: {}, sign: String(value) });
 const FIELDS = [
   { name: "verdict", label: "verdict", kind: "choice", key: "v", each: false, of: null, required: true, options: [option("correct"), option("incorrect")] },
@@ -66,7 +67,9 @@ function memory() {
 
 // Until the model has answered everything, also what the annotator held for later items.
 async function answered() {
+  const start = performance.now();
   do {
+    assert.ok(performance.now() - start < PATIENCE, "the model does not answer");
     await new Promise((resolve) => setTimeout(resolve, 1));
   } while (root().getAttribute("aria-busy") === "true");
 }
@@ -93,6 +96,68 @@ test("a digit labels the active place, and the next item is shown when a label i
   assert.equal(root().dataset.status, "untouched");
   await press("p");
   assert.equal(root().dataset.status, "labelled");
+});
+
+// Two items of a task that asks about each claim. The first response has none.
+function claimsHandout() {
+  const claim = { name: "claim", label: "claim", kind: "choice", key: "c", each: true, of: "documents", required: true, options: [option("right"), option("wrong")] };
+  const handout = handoutOf(2);
+  const responses = ["I do not know.", "Oslo."];
+  handout.task.fields = [claim];
+  handout.task.unit = "claims";
+  handout.items.forEach(({ page }, number) => {
+    const claims = number === 0 ? [] : [["c1", "It is Oslo."]];
+    page.parts = [
+      { name: "response", heading: "response", sentences: [["response", responses[number]]] },
+      { name: "claims", heading: "claims", sentences: claims },
+    ];
+    page.each = claims.map(([key]) => key);
+    page.places = page.each.map((key) => ["claim", key]);
+  });
+  handout.items[1].suggested = [];
+  return handout;
+}
+
+test("an item in which nothing can be labelled is shown, and keys say so", async () => {
+  close();
+  openNewPage();
+  model = new LocalModel(claimsHandout(), memory(), "ragnb h ana ");
+  el = document.createElement("div");
+  close = annotator.render({ model, el });
+  await answered();
+  assert.equal(model.get("page").number, 1, "the first item has no label that is missing");
+  await press("p");
+  assert.equal(find(".question").textContent, "1. question 0");
+  assert.equal(root().dataset.status, "labelled");
+  assert.equal(root().querySelectorAll(".field").length, 1, "the note");
+  for (const key of ["1", "e", "Backspace", " "]) {
+    await press("]", "ArrowDown", "[", key);
+    assert.equal(find(".now").textContent, "there is nothing to label in this item", key);
+    await press("f", "f");
+  }
+  await press("c");
+  assert.equal(find(".now").textContent, "claim: this item has no sentence or claim to label");
+  assert.deepEqual(labels().filter(({ action }) => action !== "flag"), []);
+  await press("Enter", "1");
+  assert.equal(model.get("state").values.claim.c1, "right");
+  assert.match(find(".count").textContent, /^2 of 2 labelled/);
+});
+
+test("a field about the sentences of a response without any is not labelled for the whole item", async () => {
+  close();
+  openNewPage();
+  const handout = handoutOf(1);
+  handout.task.fields = [FIELDS[0], { ...FIELDS[1], name: "supporting", label: "supporting", key: "s", each: true }];
+  handout.items[0].page.places = [["verdict", null]];
+  model = new LocalModel(handout, memory(), "ragnb h ana ");
+  el = document.createElement("div");
+  close = annotator.render({ model, el });
+  await answered();
+  await press("s", " ");
+  assert.equal(find(".now").textContent, "verdict: choose with the digits, or press a field's letter");
+  assert.deepEqual(labels(), []);
+  await press("1");
+  assert.deepEqual(Object.entries(model.get("state").values), [["verdict", "correct"]]);
 });
 
 test("keys that are faster than the model are used for the item that they were typed for", async () => {

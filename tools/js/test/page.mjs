@@ -39,6 +39,10 @@ class ClassList {
     return this.names.includes(name);
   }
 
+  add(name) {
+    this.toggle(name, true);
+  }
+
   remove(name) {
     this.toggle(name, false);
   }
