@@ -77,8 +77,9 @@ def rubric(
     text
         The text that is handed in, or None while the exercise is open.
     points
-        For each point, words or phrases; one of them is enough, and letter case is ignored. A list of points without
-        words is a rubric for a drawing or for labels, which only a person can compare with it.
+        For each point, words or phrases; one of them is enough. Letter case is ignored, and a phrase begins where a word
+        of the text begins: "report" finds "reported", and "any" does not find "many". A list of points without words is
+        a rubric for a drawing or for labels, which only a person can compare with it.
     hint
         A sentence that helps with the next step.
 
@@ -101,7 +102,7 @@ def rubric(
     folded = " ".join(text.casefold().split())
     n_missing = 0
     for point, words in words_of.items():
-        if any(word.casefold() in folded for word in words):
+        if any(_begins_a_word(word.casefold(), folded) for word in words):
             print(f"  ✓ {point}")
         elif words:
             n_missing += 1
@@ -112,6 +113,12 @@ def rubric(
         print(f"Hint: {hint}")
     else:
         print("✓ Nothing was forgotten. Read it once more: is each point right, and clear?")
+
+
+def _begins_a_word(phrase: str, text: str) -> bool:
+    """Whether a phrase is in a text, and no word character is before it. A phrase such as ± may be anywhere."""
+    start = r"(?<!\w)" if phrase[:1].isalnum() else ""
+    return re.search(start + re.escape(phrase), text) is not None
 
 
 # ---- copies for a class --------------------------------------------------------------------------

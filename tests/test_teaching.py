@@ -71,6 +71,23 @@ def test_a_rubric_names_what_a_text_forgot(text, marks, end, capsys):
     assert all(line.startswith(mark) for line, mark in zip(lines, [*marks, end], strict=True))
 
 
+@pytest.mark.parametrize(
+    ("text", "is_said"),
+    [
+        ("10 of 11", False),
+        ("many answers", False),
+        ("0 of 11", True),
+        ("(0 of 11)", True),
+        ("Any answer", True),
+        ("anything", True),
+        ("0.30±0.02", True),
+    ],
+)
+def test_a_phrase_of_a_rubric_begins_at_a_word(text, is_said, capsys):
+    rubric(text, {"the point": ["0 of", "any", "±"]}, hint="count")
+    assert ("  ✓ the point" in capsys.readouterr().out) == is_said
+
+
 def test_a_rubric_without_words_is_left_to_a_person(capsys):
     for text in (None, "my drawing is on paper"):
         rubric(text, ["starts at 1", "falls"], hint="two axes")

@@ -146,7 +146,7 @@ def _decimals(row: Mapping[Any, Any]) -> int:
 
 
 def _details(row: Mapping[Any, Any]) -> str:
-    """Interval, number of questions, test and p-value, as the text in parentheses after a difference."""
+    """Interval, number of pairs, test and p-value, as the text in parentheses after a difference."""
     decimals = _decimals(row)
     details = []
     if np.isfinite([row["low"], row["high"]]).all():
@@ -158,16 +158,26 @@ def _details(row: Mapping[Any, Any]) -> str:
             kind = kind.partition(",")[0]
         interval = interval_words([kind], f"interval {low} to {high}")
         details.append(f"{level} {interval}")
-    questions = f"{row['n_pairs']:,} questions"
+    pairs = f"{row['n_pairs']:,} {_name_of_a_pair(row)}s"
     if "n_labels" in row:
-        questions += f", {row['n_labels']:,} of them with labels"
-    details.append(questions)
+        pairs += f", {row['n_labels']:,} of them with labels"
+    details.append(pairs)
     details.append(f"{row['test']}, {format_p_value(row['p_adjusted'])}")
     text = ", ".join(details)
     if row["family_size"] > 1:
         text += f" after {row['correction'].capitalize()}'s correction for {row['family_size']}"
         text += " comparisons"
     return text
+
+
+def _is_clustered(row: Mapping[Any, Any]) -> bool:
+    """Whether several pairs are one independent unit, such as the translations of a question."""
+    return bool(row.get("n_clusters", row["n_pairs"]) < row["n_pairs"])
+
+
+def _name_of_a_pair(row: Mapping[Any, Any]) -> str:
+    """A pair of scores belongs to one question, but one question may have several pairs if there are clusters."""
+    return "pair" if _is_clustered(row) else "question"
 
 
 def _labels_alone(row: Mapping[Any, Any]) -> str:
@@ -181,14 +191,15 @@ def _labels_alone(row: Mapping[Any, Any]) -> str:
 
 
 def _missed(row: Mapping[Any, Any]) -> str:
-    """Which differences the number of questions would often miss; empty if this is unknown."""
+    """Which differences the number of questions or clusters would often miss; empty if this is unknown."""
     if not np.isfinite(row["mde"]):
         return ""
     # A test with a power of 0.8 misses the minimum detectable effect (mde) one time in 5.
     n_tests_per_miss = 1 / (1 - row["power"])
     smallest_difference = f"{row['mde']:.{_decimals(row)}f}"
+    units = "clusters" if _is_clustered(row) else "questions"
     return (
-        f"With this number of questions, a difference below {smallest_difference} is "
+        f"With this number of {units}, a difference below {smallest_difference} is "
         f"missed more than one time in {n_tests_per_miss:.3g}."
     )
 
@@ -198,12 +209,11 @@ def _reservations(row: Mapping[Any, Any], system: str, baseline: str) -> list[st
     reservations = []
     if row["n_dropped"]:
         n_dropped = row["n_dropped"]
-        were = "question was" if n_dropped == 1 else "questions were"
+        unit = _name_of_a_pair(row)
+        were = f"{unit} was" if n_dropped == 1 else f"{unit}s were"
         reservations.append(f"{n_dropped:,} {were} left out because a score is missing.")
-    n_clusters = row.get("n_clusters", row["n_pairs"])
-    # Without clusters, each pair is an independent unit.
-    is_clustered = n_clusters < row["n_pairs"]
-    if is_clustered and n_clusters < FEW_CLUSTERS:
+    if _is_clustered(row) and row["n_clusters"] < FEW_CLUSTERS:
+        n_clusters = row["n_clusters"]
         reservations.append(f"There are only {n_clusters} clusters, so the interval is too narrow.")
     is_corrected = "labels_alone" in row
     if row["metric"].startswith(VERDICTS_OF_A_MODEL) and not is_corrected:

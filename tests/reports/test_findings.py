@@ -48,10 +48,23 @@ def test_questions_left_out_and_few_clusters_are_named():
     frame = scores({"a": [0.0] * 30 + [1.0] * 10, "b": [1.0] * 38 + [0.0] * 2})
     frame = frame[~((frame["system"] == "b") & (frame["example_id"] == 0))]
     frame["topic"] = frame["example_id"] % 5
+    (text,) = ragnb.sentences(ragnb.compare(frame, baseline="a", unpaired="drop"))
+    assert "1 question was left out because a score is missing." in text
     compared = ragnb.compare(frame, baseline="a", unpaired="drop", cluster="topic")
     (text,) = ragnb.sentences(compared)
-    assert "1 question was left out because a score is missing." in text
+    assert "1 pair was left out because a score is missing." in text
     assert "There are only 5 clusters, so the interval is too narrow." in text
+
+
+def test_translations_of_a_question_are_pairs_and_not_questions():
+    """Forty questions in six languages: 240 pairs of scores, and 40 independent units."""
+    values = [float(number % 7 == 0) for number in range(240)]
+    frame = scores({"a": values, "b": values[::-1]})
+    frame["question_id"] = frame["example_id"] // 6
+    (text,) = ragnb.sentences(ragnb.compare(frame, baseline="a", cluster="question_id"))
+    assert "40 clusters, 240 pairs, cluster-robust t-test" in text
+    assert "240 questions" not in text
+    assert "With this number of clusters, a difference below" in text
 
 
 def test_verdicts_of_a_model_are_a_reservation():

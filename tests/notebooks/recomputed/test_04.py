@@ -62,6 +62,14 @@ def test_questions_that_ask_for_two_things(entries):
     assert f"two things: {entries.loc[asks, 'question'].nunique()}" in shown
 
 
+def test_a_question_that_the_search_misses(entries):
+    """It asks for three things, without *and* and a question word."""
+    asked = entries[entries["question"].str.startswith("name three large lakes")]
+    assert asked["question"].nunique() == 1
+    assert not asked["question"].str.contains(r"\band (?:what|when|who|how|why)\b").any()
+    assert len(asked["references"].iloc[0][0]) == 3
+
+
 def test_all_parts_alone_and_together():
     """Each single answer, and the combined answer, labelled by looking for the aliases."""
     right = {}

@@ -85,6 +85,16 @@ def test_no_detection_in_forty_replies(replies):
     assert expected in printed("05", "none")
 
 
+def test_a_judge_that_sees_a_report_where_there_is_none(replies):
+    """The first card of the dashboard: the model that replied was the judge."""
+    first = replies.query("system == 'answer'").iloc[0]
+    assert "factual errors" not in first["response"].lower()
+    assert first["judged_detection"] == 1
+    assert first["model"] in first["judge_signature"]
+    card = printed("05", "dashboard")
+    assert re.search(f"{re.escape(first['question'])} .{{0,300}}✓ judged detection", card)
+
+
 def test_the_same_answers_by_two_rules():
     """Accepted by people, and containment after folding letter case: each side of 0.7."""
     study = ragnb.load_study("evouna-nq").query("not improper").dropna(subset=["verdict"])

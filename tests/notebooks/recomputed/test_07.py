@@ -125,6 +125,14 @@ def test_means_with_cluster_robust_intervals(scored, system, column, name):
     assert row in printed("07", "c42")
 
 
+def test_the_sentences_count_pairs_and_not_questions(scored):
+    """40 questions in six languages."""
+    assert scored["question_id"].nunique() == 40
+    shown = printed("07", "c46")
+    assert shown.count("40 clusters, 240 pairs, cluster-robust t-test") >= 6
+    assert "240 questions" not in shown
+
+
 # ---- seven metrics in one report -------------------------------------------------------------------
 
 
