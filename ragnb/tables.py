@@ -613,7 +613,7 @@ def _marked(
 
 def _tests(frame: pd.DataFrame) -> str:
     """The tests of comparisons and their correction, in words."""
-    corrected = f"{frame['correction'].iloc[0].capitalize()} over {frame['family_size'].max()}"
+    corrected = f"{frame['correction'].iloc[0].title()} over {frame['family_size'].max()}"
     return f"{distinct(frame['test'])}, {corrected}"
 
 

@@ -132,7 +132,7 @@ class ErrorReport(Report):
             correction = self.comparisons["correction"].iloc[0]
             yield (
                 f"Of {n:,} paired {'comparison' if n == 1 else 'comparisons'}, {int(is_shown.sum()):,} show a difference "
-                f"after the correction for several tests ({correction})."
+                f"after {correction.title()}'s correction for several tests."
             )
             for row in self.comparisons[is_shown].to_dict("records"):
                 more = "more" if row["difference"] > 0 else "less"

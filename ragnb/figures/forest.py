@@ -216,7 +216,7 @@ def _axis_name(rows: pd.DataFrame, pairs: list[str], names: Mapping[Any, str] | 
 def _small_print(rows: pd.DataFrame, *, has_headings: bool = False) -> str:
     """The kinds of intervals, n, the test with its correction, and what the filling and the band mean."""
     first = rows.iloc[0]
-    correction = str(first["correction"]).capitalize()
+    correction = str(first["correction"]).title()
     level = f"{1 - first['confidence_level']:.2g}"
     family = span(rows["family_size"]) + (" of each heading" if has_headings else "")
     lines = [

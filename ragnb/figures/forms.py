@@ -149,8 +149,12 @@ def rows_figure(
     panels: list[pd.DataFrame],
     page: Page,
     axis_name: str = "",
+    small_print: str = "",
 ) -> Drawn:
-    """Draw means row by row, in one panel or several; ``axis_name`` is what they are, if not means."""
+    """Draw means row by row, in one panel or several; ``axis_name`` is what they are, if not means.
+
+    ``small_print`` is appended to the small print about the intervals.
+    """
     heights = []
     for panel in panels:
         n_series = panel[series].nunique() if series else 1
@@ -169,7 +173,7 @@ def rows_figure(
         ax.set_xlabel(axis_name or _mean_of(panel, page, is_named="metric" in rows))
         # References are marked in the first panel. Other panels have other metrics or scales.
         draw_references(ax, page.reference if ax is axes[0] else {})
-    set_header(figure, page.title, small_print_of(table))
+    set_header(figure, page.title, "; ".join(filter(None, [small_print_of(table), small_print])))
     if series:
         # If all panels have the same series, the first panel names them.
         for number, ax in enumerate(axes if has_own_series else axes[:1]):

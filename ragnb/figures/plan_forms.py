@@ -134,7 +134,7 @@ def ranges_figure(result: pd.DataFrame, page: Page) -> Drawn:
     if "test" in table:
         notes.append(distinct(table["test"]))
     if "correction" in table:
-        notes.append(f"{str(table['correction'].iloc[0]).capitalize()} over {len(table)}")
+        notes.append(f"{str(table['correction'].iloc[0]).title()} over {len(table)}")
     if "n" in table:
         notes.append(f"n = {span(table['n'])}")
     lines = ["bars: from the least to the most that is possible", ", ".join(notes)]

@@ -113,7 +113,9 @@ def errors_figure(result: ErrorReport, page: Page) -> Drawn:
     rates = result.rates
     series = "system" if rates["system"].nunique() > 1 else None
     table = rates.assign(n=rates["n_scored"])
-    return rows_figure(table, ["tag"], series, [table], page, "share of the responses read")
+    # A tag is one person's opinion, so the figure names the person.
+    reader = f"tags by {result.reader}"
+    return rows_figure(table, ["tag"], series, [table], page, "share of the responses read", reader)
 
 
 def failures_figure(result: FailureReport, page: Page) -> Drawn:

@@ -165,7 +165,7 @@ def _details(row: Mapping[Any, Any]) -> str:
     details.append(f"{row['test']}, {format_p_value(row['p_adjusted'])}")
     text = ", ".join(details)
     if row["family_size"] > 1:
-        text += f" after {row['correction'].capitalize()}'s correction for {row['family_size']}"
+        text += f" after {row['correction'].title()}'s correction for {row['family_size']}"
         text += " comparisons"
     return text
 

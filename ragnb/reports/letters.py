@@ -134,7 +134,7 @@ def letter_display(comparisons: pd.DataFrame) -> LetterDisplay:
     alpha = round(1 - comparisons["confidence_level"].iloc[0], 12)
     correction = ""
     if "correction" in comparisons:
-        correction = f" after {str(comparisons['correction'].iloc[0]).capitalize()}'s correction"
+        correction = f" after {str(comparisons['correction'].iloc[0]).title()}'s correction"
     note = (
         f"Two systems share a letter if their difference is not significant{correction} at the "
         f"{percent(alpha)} level (Piepho 2004). They are not shown to be equally good."

@@ -109,7 +109,7 @@ def rank_systems(
     # A system without a rank in it comes last.
     order = first_ranks.reindex(table.index).sort_values(kind="stable").index
     table = table.loc[order]
-    note = _EXPLANATION.format(alpha=1 - confidence_level, correction=correction.capitalize())
+    note = _EXPLANATION.format(alpha=1 - confidence_level, correction=correction.title())
     return Ranking(shown(table.reset_index()), shown(ranks), note)
 
 

@@ -197,6 +197,7 @@ def test_what_the_sentence_says_is_what_the_numbers_say():
     )
     assert "'refusal' less often" not in text
     assert "'refusal' more often" not in text
+    assert "after Holm's correction for several tests." in text
 
 
 def test_second_readers_who_read_other_items_and_other_spellings():
@@ -237,6 +238,7 @@ def test_the_figure_shows_each_rate_with_its_interval(tmp_path):
     ].unique().tolist()
     assert ax.get_xlabel() == "share of the responses read"
     assert "Wilson" in ax.get_title(loc="left") + ax.figure.texts[0].get_text()
+    assert "tags by Ana" in ax.figure.texts[0].get_text(), "the tags are one person's opinion"
     plt.close(ax.figure)
 
 

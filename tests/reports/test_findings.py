@@ -86,6 +86,19 @@ def test_conditions_are_named():
     assert "after Holm's correction for 2 comparisons" in first
 
 
+@pytest.mark.parametrize(
+    ("correction", "name"),
+    [("holm", "Holm"), ("benjamini-hochberg", "Benjamini-Hochberg"), ("bonferroni", "Bonferroni")],
+)
+def test_a_correction_has_the_name_of_its_authors(correction, name):
+    frame = scores({"a": [0.0] * 30 + [1.0] * 10, "b": [1.0] * 40, "c": [0.0, 1.0] * 20})
+    compared = ragnb.compare(frame, baseline="a", correction=correction)
+    texts = ragnb.sentences(compared)
+    assert all(f" after {name}'s correction for 2 comparisons" in text for text in texts)
+    summaries = ragnb.summarize(frame)
+    assert f" {name} over 2)" in ragnb.to_html(summaries, comparisons=compared)
+
+
 def test_only_comparisons_have_sentences():
     frame = scores({"a": [0.0, 1.0], "b": [1.0, 1.0]})
     with pytest.raises(InputError, match="sentences needs"):

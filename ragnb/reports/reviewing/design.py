@@ -315,7 +315,7 @@ def undecided_order(evidence: Evidence) -> Iterator[Finding]:
         if best["family_size"] > 1:
             # The interval is not corrected, so it may exclude 0.
             sentence += (
-                f"; {format_p_value(best['p_adjusted'])} after {best['correction'].capitalize()}'s "
+                f"; {format_p_value(best['p_adjusted'])} after {best['correction'].title()}'s "
                 f"correction for {best['family_size']} comparisons"
             )
             n_systems = len(evidence.order)
