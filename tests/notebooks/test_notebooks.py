@@ -55,9 +55,8 @@ def test_the_anatomy_of_a_chapter_is_there(book):
     assert solutions(book)
 
 
-# Notebooks whose cells are short: in other notebooks, some cells are longer.
 # Notebooks with some longer cells.
-LONG = {"15", "16", "17", "23"}
+LONG = {"15", "16", "17"}
 SHORT = [path.stem[:2] for path in BOOKS if path.stem[:2] not in LONG]
 
 
