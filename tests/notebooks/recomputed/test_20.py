@@ -80,6 +80,44 @@ def test_alpha_and_percent_agreement_of_all_people(grades):
         assert f"{field} {alpha:.2f} {np.nanmean(same):.2f}" in shown
 
 
+def test_one_person_gives_most_of_the_lowest_grades_of_appropriateness(grades):
+    fours = grades[FIELDS].eq(4).mean()
+    assert fours["completeness"] == pytest.approx(fours["appropriateness"], abs=0.03)
+    shown = printed("20", "person-shares")
+    for number, (_, column) in enumerate(table(grades, "appropriateness").items(), start=1):
+        given = column.dropna()
+        shares = [f"{(given == grade).mean():.2f}" for grade in (1, 2, 3, 4)]
+        assert f"person {number} {' '.join(shares)}" in shown
+    lowest = grades.loc[grades["appropriateness"] == 1, "annotator"].value_counts()
+    assert lowest.iloc[0] > 3 * lowest.iloc[1:].sum()
+
+
+def alpha_with_half_width(wide, groups):
+    """Ordinal alpha, and the half-width of its jackknife interval over groups."""
+    alpha = krippendorff.alpha(wide.to_numpy().T, level_of_measurement="ordinal")
+    left = [
+        krippendorff.alpha(wide[groups != one].to_numpy().T, level_of_measurement="ordinal")
+        for one in groups.unique()
+    ]
+    n = len(left)
+    return alpha, stats.t.ppf(0.975, n - 1) * (n - 1) / np.sqrt(n) * np.std(left, ddof=1)
+
+
+def test_more_people_narrow_the_interval_of_alpha(grades, two):
+    """Over the same responses and conversations, and over all responses."""
+    wide = table(grades, "faithfulness")
+    groups = grades.drop_duplicates("item").set_index("item")["conversation_id"][wide.index]
+    of_two, of_all = (
+        alpha_with_half_width(some.astype(float), groups[some.index])
+        for some in (two, wide.loc[two.index])
+    )
+    assert of_all[1] < 0.8 * of_two[1]
+    assert f"ordinal alpha {of_two[1]:.3f} 20" in printed("20", "plan")
+    alpha, half = alpha_with_half_width(wide, groups)
+    limits = f"conversation_id {alpha:.2f} [{alpha - half:.2f}, {alpha + half:.2f}] 20"
+    assert limits in printed("20", "units")
+
+
 def test_conversations_to_label_twice(grades, two):
     """From the limits that the notebook prints, by trying every number of conversations."""
     for metric in ("ordinal alpha", "quadratic kappa", "Cohen's kappa"):
@@ -134,7 +172,12 @@ def test_systems_under_each_person(same_questions):
             "20",
             "by-person",
             f"{person} ",
-            [means["gpt-4o"], means["llama-3.1-405b-instruct"], means["reference"]],
+            [
+                means["gpt-4o"],
+                means["llama-3.1-405b-instruct"],
+                means["reference"],
+                rows.count().max(),
+            ],
         )
         assert means.idxmax() == "reference"
         both = rows.dropna(subset=["gpt-4o", "llama-3.1-405b-instruct"])
@@ -169,15 +212,6 @@ def test_kappa_of_somebody_who_accepts_all_suggestions(grades, suggested):
         own = wide[person].dropna().astype(int)
         kappa = cohen_kappa_score(own, hints[own.index], weights="quadratic")
         follow("20", "lazy-kappa", f"person {number} ", [kappa])
-
-
-def test_the_systems_of_somebody_who_accepts_all_suggestions(suggested):
-    wide = suggested.pivot(
-        index=["example_id", "conversation_id"], columns="system", values="suggested"
-    )
-    gain = (wide["gpt-4o"] - wide["llama-3.1-405b-instruct"]).to_numpy(float)
-    mean, low, high = cluster_interval(gain, wide.index.get_level_values("conversation_id"))
-    follow("20", "lazy-systems", "gpt-4o llama-3.1-405b-instruct ", [mean, low, high])
 
 
 def test_agreement_of_two_people_who_let_suggestions_pass(two, suggested):

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from support.by_hand import mid_p, wilson
 from support.printed import follow, printed
@@ -116,6 +115,7 @@ def test_numbers_of_answers_that_fit_the_overview():
                 fits.append(n)
     listed = ", ".join(map(str, fits))
     assert f"0.100 ± 0.302 is possible for n = {listed}" in printed("22", "c24")
+    assert f"LBRAG answers – {listed} each of these n fits" in printed("22", "c31")
 
 
 def test_bounds_of_refusals_from_published_totals():
@@ -130,7 +130,7 @@ def test_bounds_of_refusals_from_published_totals():
     for one, two in zip(phrase, judge, strict=True):
         overlap = max(one + two - 300, 0)  # as few as possible are counted by both
         b, c = one - overlap, two - overlap
-        p_values.append(stats.binomtest(b, b + c).pvalue)
+        p_values.append(mid_p(b, c))
         lines.append(f"{one} {two} {abs(one - two)} {b + c}")
     adjusted = multipletests(p_values, method="holm")[1]
     for line, p, q in zip(lines, p_values, adjusted, strict=True):
