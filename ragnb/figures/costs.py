@@ -138,7 +138,10 @@ def draw_net_benefit(ax: Axes, curve: pd.DataFrame) -> None:
         first, last = piece["price"].iloc[0], piece["price"].iloc[-1]
         has_room = (last - first) / ((highest - lowest) or 1.0) >= _ROOM[verdict]
         is_defined = piece[["low", "high"]].notna().all(axis=None)
-        if has_room and is_defined:
-            ax.annotate(verdict, ((first + last) / 2, 1), (0, 1), xycoords=("data", "axes fraction"),
-                        textcoords="offset points", ha="center", va="bottom", fontsize="small",
+        # The name of a narrow piece at the left edge reaches over the labels of the vertical axis.
+        is_narrow_at_left = first == lowest and last > first and not has_room
+        place, side = (last, "right") if is_narrow_at_left else ((first + last) / 2, "center")
+        if is_defined and (has_room or is_narrow_at_left):
+            ax.annotate(verdict, (place, 1), (0, 1), xycoords=("data", "axes fraction"),
+                        textcoords="offset points", ha=side, va="bottom", fontsize="small",
                         color=REFERENCE)  # fmt: skip

@@ -170,7 +170,8 @@ def rows_figure(
         if are_shares(panel):
             # Panels with series of their own are compared with each other, so they have one scale.
             show_shares(ax, *_ends(table if has_own_series else panel, page.reference))
-        ax.set_xlabel(axis_name or _mean_of(panel, page, is_named="metric" in rows))
+        words = _mean_of(panel, page, is_named="metric" in rows, is_only=len(panels) == 1)
+        ax.set_xlabel(axis_name or words)
         # References are marked in the first panel. Other panels have other metrics or scales.
         draw_references(ax, page.reference if ax is axes[0] else {})
     set_header(figure, page.title, "; ".join(filter(None, [small_print_of(table), small_print])))
@@ -217,10 +218,17 @@ def single(axes: list[Axes]) -> Axes | np.ndarray:
     return axes[0] if len(axes) == 1 else np.array(axes, dtype=object)
 
 
-def _mean_of(table: pd.DataFrame, page: Page, *, is_named: bool = False) -> str:
-    """What the axis of means shows; ``is_named`` if the rows name the metric."""
+def _mean_of(
+    table: pd.DataFrame, page: Page, *, is_named: bool = False, is_only: bool = True
+) -> str:
+    """What the axis of means shows.
+
+    ``is_named`` if the rows name the metric; ``is_only`` if there is no other panel. The user's name for
+    the mean would not distinguish panels.
+    """
     metrics = list(dict.fromkeys(table["metric"])) if "metric" in table else []
-    if len(metrics) != 1:
+    has_name_of_user = is_only and "mean" in page.names
+    if has_name_of_user or len(metrics) != 1:
         return words_for("mean", page.names)
     words = words_for(metrics[0], page.names, column="metric")
     is_lower_better = metrics[0] in METRICS and METRICS[metrics[0]].higher_is_better is False

@@ -95,6 +95,8 @@ def worth_figure(result: pd.DataFrame, page: Page) -> Drawn:
     table = result.rename(columns={"worth": "mean"})
     # What the correlation is belongs to the numbers of the figure, and not to its rows.
     table = table.drop(columns=["correlation", "correlation_low", "correlation_high"])
+    # The interval is that of the worth, and not that of Pearson's r.
+    table["interval"] = table["interval"].str.removeprefix("Pearson, ")
     ax, _ = means_figure(table, replace(page, names=names))
     return ax, result
 

@@ -38,6 +38,10 @@ Source: acl-org/acl-style-files, formatting.md and latex/acl.sty (A4, margins 2.
 instructions (5.5 inches, a single column); ``two-column`` is the author kit of CVPR (columns of 3 1/4 inches, 6 7/8 in all).
 """
 
+# The most kinds of intervals that the small print names.
+_MOST_KINDS = 3
+# The number of clusters at the end of the name of an interval.
+_CLUSTERS = r", \d+ clusters.*"
 MARKERS = "osD^vP"
 COLOURS = sns.color_palette("colorblind")
 FORMATS = ("pdf", "svg", "png")
@@ -195,6 +199,10 @@ def _intervals_of(summaries: pd.DataFrame) -> str:
     limit_or_kind = "low" if "low" in summaries else "interval"
     rows_with_interval = summaries[summaries[limit_or_kind].notna()]
     rows = summaries if rows_with_interval.empty else rows_with_interval
+    kinds = rows["interval"].astype(str).str.replace(_CLUSTERS, "", regex=True)
+    if kinds.nunique() > _MOST_KINDS:
+        # Their names would fill several lines. They are in the table.
+        return f"{level_of(summaries)} intervals of {kinds.nunique()} kinds"
     return f"{level_of(summaries)} {interval_words(rows['interval'])}"
 
 

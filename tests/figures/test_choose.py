@@ -432,6 +432,28 @@ def test_means_that_somebody_computed_need_no_metric_and_no_interval():
     assert small_print(plot(mine.assign(**limits))) == "90 % t intervals, n = 40"
 
 
+def test_a_name_for_the_mean_replaces_that_of_the_only_metric():
+    """It would not distinguish the panels of several metrics."""
+    names = {"mean": "share of answers"}
+    rates = ragnb.summarize(scores(("answer.f1",)))
+    assert plot(rates, names=names).get_xlabel() == "share of answers"
+    curve = rates.assign(noise_rate=0.0)
+    assert plot(curve, along="noise_rate", names=names).get_ylabel() == "share of answers"
+    both = pd.concat([rates, rates.assign(metric="cost.translation_tokens", mean=40.0, high=50.0)])
+    labels = [ax.get_xlabel() for ax in plot(both, rows=["system", "metric"], names=names)]
+    assert "share of answers" not in labels
+
+
+def test_many_kinds_of_intervals_are_counted_and_not_named():
+    kinds = ["t", "Wilson", "Tango", "jackknife t"]
+    frame = pd.DataFrame({"system": kinds, "mean": 0.5, "low": 0.4, "high": 0.6, "n": 40})
+    frame = frame.assign(interval=kinds, confidence_level=0.95)
+    assert small_print(plot(frame)) == "95 % intervals of 4 kinds, n = 40"
+    assert small_print(plot(frame[:3])) == "95 % t / Wilson / Tango intervals, n = 40"
+    clusters = frame.assign(interval=[f"cluster-robust t, {n} clusters" for n in range(4)])
+    assert small_print(plot(clusters)).startswith("95 % cluster-robust t intervals, 0–3 clusters")
+
+
 def test_counts_are_bars_with_the_numbers_of_responses_of_each_kind():
     kinds = pd.Categorical(["new", "old", "old", "new", "old"] * 20, ["old", "new", "unused"])
     frame = pd.DataFrame({"system": ["a", "a", "a", "b", "b"] * 20, "kind": kinds})

@@ -137,6 +137,24 @@ def test_the_net_benefit_is_a_line_with_the_prices_at_which_it_pays():
     assert small_print(ax).startswith("band: 95 % t intervals, n = 200")
 
 
+def test_a_narrow_piece_at_the_left_edge_has_a_name_too():
+    """The name ends where the piece ends, and is not cut off by the edge of the figure."""
+    rng = np.random.default_rng(1)
+    cost = rng.integers(5, 40, 200).astype(float)
+    gain = 0.005 * cost + rng.normal(0, 0.2, 200)
+    low, _ = fieller_interval(gain, cost).limits
+    ax = plot(net_benefit_curve(gain, cost, np.linspace(0, 20 * low, 201)))
+    (name,) = [text for text in ax.texts if text.get_text() == "worth it"]
+    assert name.get_ha() == "right"
+    assert name.xy[0] == pytest.approx(low, abs=low / 10)
+    ax.figure.draw_without_rendering()
+    boxes = {text.get_text(): text.get_window_extent() for text in ax.texts}
+    assert boxes["worth it"].x0 >= ax.figure.bbox.x0
+    others = [box for words, box in boxes.items() if words != "worth it"]
+    assert others
+    assert not any(boxes["worth it"].overlaps(box) for box in others)
+
+
 def test_lines_of_power_are_the_effects_that_compare_reports():
     rng = np.random.default_rng(4)
     right = {name: (rng.random(60) < 0.5).astype(float) for name in ("one", "two")}

@@ -233,7 +233,9 @@ def test_gain_and_cost_follow_another_file(file, mine, accepted, shown_with):
     short, long = words.mean().sort_values().index
     gain = accepted[long].mean() - accepted[short].mean()
     cost = words[long].mean() - words[short].mean()
-    assert f"{long} − {short}: {gain:+.2f} accepted answers per answer, {cost:+.1f} words" in shown
+    assert (
+        f"{long} − {short}: {gain:+.2f} accepted answers per question, {cost:+.1f} words" in shown
+    )
     assert f"100 more words buy {100 * gain / cost:.2f} accepted answers" in shown
     last = list(shown.cells)[-1]
     assert f"{file}" in shown.cells[last]

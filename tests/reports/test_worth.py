@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from support.drawn import small_print
 
 import ragnb
 from ragnb.errors import InputError
@@ -135,3 +136,9 @@ def test_a_system_without_labels_keeps_its_row(frame, clusters):
     assert table.loc["b", "problem"] == "at least 2 values are needed, got 0"
     others = judge_worth(frame, **options).set_index("system")
     assert table.loc["a", "worth"] == others.loc["a", "worth"]
+
+
+def test_the_figure_names_the_interval_of_the_worth_and_not_that_of_the_correlation(frame):
+    table = judge_worth(frame, judge=["rule", "score"], label="person", by="system")
+    assert small_print(ragnb.plot(table)).startswith("95 % jackknife t intervals, n = 30")
+    assert table["interval"].str.startswith("Pearson, ").all()

@@ -70,4 +70,4 @@ def _distribution(observed: int, n: int, label: str) -> Chart:
     is_extreme = np.minimum(counts, n - counts) <= fewer
     tails = np.where(is_extreme, probabilities, 0)
     edges = np.append(counts, counts[-1] + 1) - 0.5
-    return histogram(edges, probabilities, tails, observed, (label, "probability"))
+    return histogram(edges, probabilities, tails, observed, (label, "probability"), " observed ")

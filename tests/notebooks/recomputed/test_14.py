@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -164,13 +165,32 @@ def test_the_printed_efficiency_is_the_ratio_of_means():
         assert abs(ratio[system] - value[system, "cost.cnbe"]) <= 0.001 / tokens + 5e-6
         numbers = [gain[system], tokens, ratio[system], value[system, "cost.cnbe"]]
         follow("14", "overview-table", f"{system} ", numbers)
-        for n in (100, 10):
+        for n in (100, 70):
             mean, std = value[system, "answer.f1"], float(rows[system, "answer.f1"]["std"])
             half = stats.t.ppf(0.975, n - 1) * std / np.sqrt(n)
             follow("14", "half-widths", f"{system} {n} ", [mean, mean - half, mean + half])
     times = value["lbrag", "cost.cnbe"] / value["cross", "cost.cnbe"]
     assert f"CNBE: {times:.1f} times" in printed("14", "factors")
     assert f"gain: {gain['lbrag'] / gain['cross']:.2f} times" in printed("14", "factors")
+
+
+def test_only_numbers_of_answers_that_fit_the_printed_standard_deviation_are_used():
+    """A standard deviation of 0/1 values follows from their mean and number."""
+    with (ROOT / "ragnb/datasets/data/lbrag_overview.csv").open(encoding="utf-8") as file:
+        rows = {(row["system"], row["metric"]): row for row in csv.DictReader(file)}
+    direct = rows["direct", "answer.exact_match"]
+    mean, std = float(direct["printed"]), float(direct["std"])
+    fitting = []
+    for n in range(2, 301):
+        shares = np.arange(n + 1) / n
+        shares = shares[np.abs(shares - mean) <= 0.0005 + 1e-12]
+        deviations = np.sqrt(shares * (1 - shares) * n / (n - 1))
+        if (np.abs(deviations - std) <= 0.0005 + 1e-12).any():
+            fitting.append(n)
+    assert (min(fitting), max(fitting)) == (70, 100)
+    shown = printed("14", "half-widths")
+    used = {int(n) for n in re.findall(r"(?:cross|lbrag) (\d+) ", shown)}
+    assert used == {70, 100}
 
 
 def test_no_gain_of_translation_is_shown_for_any_cost(recorded):
