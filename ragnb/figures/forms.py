@@ -295,7 +295,9 @@ def curves_figure(result: Any, page: Page) -> Drawn:
     small_print = small_print_of(table)
     if behind is not None:
         n = f", n = {span(behind['n'])}" if "n" in behind else ""
-        small_print += f"\ngrey: published results{n}"
+        # Printed results in colour are published as well.
+        other = "other " if "printed" in table else ""
+        small_print += f"\ngrey: {other}published results{n}"
     if has_bounds:
         small_print += "\nband: bounds if all unscored were wrong, or all right"
     set_header(figure, page.title, small_print)

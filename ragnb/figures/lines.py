@@ -115,7 +115,7 @@ def _ends(
 
 
 def name_lines(ax: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Write the name of each line at its end, moved upwards where two would overlap.
+    """Write the name of each line at its end, moved up and down where two would overlap.
 
     Long names are in a legend below the axes.
     """

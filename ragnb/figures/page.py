@@ -172,21 +172,23 @@ def wrapped(text: str, width: float, font: FontProperties) -> list[str]:
 def spread(heights: Sequence[float], distance: float, lowest: float, highest: float) -> list[float]:
     """Move heights in ascending order so far apart that names at them do not overlap.
 
-    Names are moved up, and down again where they would leave the limits. If there is no room for all, those at
-    the lower end leave it.
+    The names are moved as little as possible, so that a crowd of them has the middle of its heights. If there is
+    no room for all between the limits, those at the lower end leave it.
 
     >>> spread([0.0, 0.1, 5.0, 5.0], 1.0, 0.0, 5.0)
     [0.0, 1.0, 4.0, 5.0]
+    >>> spread([2.0, 2.0, 2.0], 1.0, 0.0, 5.0)
+    [1.0, 2.0, 3.0]
     """
-    moved: list[float] = []
-    for height in heights:
-        is_first = not moved
-        moved.append(max(height, lowest) if is_first else max(height, moved[-1] + distance))
-    limit = highest
-    for place in reversed(range(len(moved))):
-        moved[place] = min(moved[place], limit)
-        limit = moved[place] - distance
-    return moved
+    if not len(heights):
+        return []
+    from scipy.optimize import isotonic_regression
+
+    # Names with their distances subtracted only have to be in ascending order.
+    distances = distance * np.arange(len(heights))
+    moved = isotonic_regression(np.asarray(heights, dtype=float) - distances).x
+    moved = np.minimum(np.maximum(moved, lowest), highest - distances[-1])
+    return [float(height) for height in moved + distances]
 
 
 def text_width(text: str, font: FontProperties) -> float:

@@ -2,9 +2,9 @@
 
 # Tested in tests/figures/test_choose.py.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from itertools import product
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -78,17 +78,18 @@ def name_points(
         dots=[Bbox.from_extents(*(place - 4 * pixels), *(place + 4 * pixels)) for place in places],
         intervals=_interval_boxes(ax, points),
     )
-    for place, row in zip(places, points.to_dict("records"), strict=True):
-        name = words_for(row[series], names, column=series)
-        size = text_width(name, font) * pixels, font.get_size_in_points() * pixels
+    labels = [words_for(value, names, column=series) for value in points[series]]
+    chosen = []
+    for place, label in zip(places, labels, strict=True):
+        size = text_width(label, font) * pixels, font.get_size_in_points() * pixels
         candidates = [_beside(place, size, step, pixels) for step in _STEPS]
         prices = [room.price(candidate) for candidate in candidates]
         best = candidates[int(np.argmin(prices))]
-        room.names.append(best.box)
-        is_far = best.distance > _NEAR
-        if is_far:
-            room.lines.append(best.line)
-        to_data = ax.transData.inverted()
+        room.add(best)
+        chosen.append(best)
+    to_data = ax.transData.inverted()
+    chosen = _without_crossing_lines(chosen, room)
+    for best, name, value in zip(chosen, labels, points[series], strict=True):
         x, y = to_data.transform((best.box.x0, (best.box.y0 + best.box.y1) / 2))
         ax.text(
             x,
@@ -97,9 +98,9 @@ def name_points(
             ha="left",
             va="center_baseline",
             fontsize="small",
-            color=text_colour(colours[row[series]]),
+            color=text_colour(colours[value]),
         )
-        if is_far:
+        if best.is_far:
             ends = to_data.transform(best.line)
             ax.plot(
                 ends[:, 0], ends[:, 1], color="0.6", lw=0.5, zorder=1, scalex=False, scaley=False
@@ -124,6 +125,17 @@ class _Candidate:
     line: np.ndarray
     distance: float
 
+    @property
+    def is_far(self) -> bool:
+        """Whether the name needs a line to its point."""
+        return self.distance > _NEAR
+
+    def moved_to(self, box: Bbox) -> "_Candidate":
+        """The name of the same point where another name begins."""
+        own_box = Bbox.from_bounds(box.x0, box.y0, self.box.width, self.box.height)
+        place = self.line[0]
+        return _Candidate(own_box, _line_between(place, own_box), self.distance)
+
 
 def _beside(
     place: np.ndarray,
@@ -138,8 +150,13 @@ def _beside(
     # A text right of the point begins there, and a text left of it ends there.
     left = middle[0] - width * (1 - right) / 2
     box = Bbox.from_bounds(left, middle[1] - height / 2, width, height)
-    nearest = np.clip(place, [box.x0, (box.y0 + box.y1) / 2], [box.x1, (box.y0 + box.y1) / 2])
-    return _Candidate(box, np.array([place, nearest]), distance)
+    return _Candidate(box, _line_between(place, box), distance)
+
+
+def _line_between(place: np.ndarray, box: Bbox) -> np.ndarray:
+    """The line from a point to the nearest edge of a name, at half of its height."""
+    middle = (box.y0 + box.y1) / 2
+    return np.array([place, np.clip(place, [box.x0, middle], [box.x1, middle])])
 
 
 @dataclass
@@ -151,6 +168,12 @@ class _Room:
     intervals: list[Bbox]
     names: list[Bbox] = field(default_factory=list)
     lines: list[np.ndarray] = field(default_factory=list)
+
+    def add(self, chosen: _Candidate) -> None:
+        """Add a name and the line to its point."""
+        self.names.append(chosen.box)
+        if chosen.is_far:
+            self.lines.append(chosen.line)
 
     def price(self, candidate: _Candidate) -> float:
         """How bad a place is: its distance in points, and more for all that it covers or crosses."""
@@ -165,7 +188,7 @@ class _Room:
         price += _ON_NAME * box.count_overlaps([*self.names, *self.dots])
         price += _ON_INTERVAL * box.count_overlaps(self.intervals)
         price += _ON_LINE * sum(_crosses_box(line, box) for line in self.lines)
-        if candidate.distance > _NEAR:
+        if candidate.is_far:
             line = candidate.line
             price += _ON_LINE * sum(_crosses_box(line, name) for name in self.names)
             # The line begins in the dot of its own point.
@@ -173,6 +196,24 @@ class _Room:
             price += _ON_LINE * n_other_dots
             price += _ON_LINE * sum(_cross(line, other) for other in self.lines)
         return price
+
+
+def _without_crossing_lines(chosen: Sequence[_Candidate], room: _Room) -> list[_Candidate]:
+    """Exchange the places of two names whose lines cross, if there is room for both."""
+    result = list(chosen)
+    for first, second in combinations(range(len(result)), 2):
+        pair = result[first], result[second]
+        if not (pair[0].is_far and pair[1].is_far and _cross(pair[0].line, pair[1].line)):
+            continue
+        room_for_pair = replace(room, names=[], lines=[])
+        for number, other in enumerate(result):
+            if number not in (first, second):
+                room_for_pair.add(other)
+        exchanged = pair[0].moved_to(pair[1].box), pair[1].moved_to(pair[0].box)
+        before, after = (sum(map(room_for_pair.price, both)) for both in (pair, exchanged))
+        if after <= before + _ON_LINE:
+            result[first], result[second] = exchanged
+    return result
 
 
 def _crosses_box(line: np.ndarray, box: Bbox) -> bool:

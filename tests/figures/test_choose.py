@@ -1,7 +1,7 @@
 """One call from a result to its figure: which figure, and what it shows."""
 
 import json
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_hex
+from matplotlib.path import Path
 from support.drawn import dots, names, row_labels, small_print
 
 import ragnb
@@ -163,6 +164,21 @@ def test_a_report_on_abstention_is_a_plane():
     assert set(report["system"]) < set(names(ax))
     places = sorted(x for places in dots(ax) for x in places)
     assert places == pytest.approx(sorted(report["over_refusal"]))
+
+
+def test_lines_from_names_to_points_do_not_cross():
+    """The eleven models of NoMIRACL in English, most of them in one corner."""
+    study = ragnb.load_study("nomiracl").query("language == 'en'")
+    endings = "-azure|-chat|-Instruct-v0.."
+    study = study.assign(system=study["system"].str.replace(endings, "", regex=True))
+    report = ragnb.abstention_report(study, rule="nomiracl")
+    often = report[report["invalid"] > 0.3].set_index("system")["invalid"]
+    named = {system: f"{system}, {share:.0%} invalid" for system, share in often.items()}
+    ax = plot(report, names=named, title="A title that fills more than one line of the figure")
+    lines = [Path(line.get_xydata()) for line in ax.lines if len(line.get_xdata()) == 2]
+    assert len(lines) >= 3
+    for first, second in combinations(lines, 2):
+        assert not first.intersects_path(second, filled=False)
 
 
 def test_areas_are_the_numbers_of_questions_with_each_outcome():

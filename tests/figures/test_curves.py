@@ -7,6 +7,7 @@ import pytest
 from matplotlib.collections import LineCollection
 from support.drawn import small_print
 
+import ragnb
 from ragnb.errors import InputError
 from ragnb.figures import plot, save_figure
 from ragnb.figures.styles import style
@@ -45,6 +46,24 @@ def test_published_curves_are_behind_the_others_with_their_names(summaries):
     assert "P" in [text.get_text() for text in ax.texts]
     assert small_print(ax).endswith("grey: published results, n = 300")
     assert [0.9, 0.6] in heights(ax)
+
+
+def test_curves_of_one_printed_table_are_all_published():
+    table = ragnb.published("rgb.noise_robustness").query("language == 'en'")
+    is_coloured = table["system"] == "ChatGPT"
+    ax = plot(table[is_coloured], published=table[~is_coloured])
+    assert small_print(ax).endswith("grey: other published results, n = 300")
+
+
+def test_names_of_a_crowd_have_the_middle_of_its_last_means(noise_summaries):
+    """Each name is at most half of the crowd away from its line, above or below."""
+    means = {"a": 0.92, "b": 0.91, "c": 0.9, "d": 0.89, "e": 0.88}
+    ax = plot(noise_summaries(**means))
+    lasts = np.array([line[-1] for line in heights(ax)])
+    to_data = ax.transAxes + ax.transData.inverted()
+    places = [to_data.transform((1, text.xy[1]))[1] for text in ax.texts]
+    assert np.mean(places) == pytest.approx(lasts.mean(), abs=1e-6)
+    assert sorted(places) == pytest.approx(sorted(lasts), abs=0.2)
 
 
 def test_a_name_stands_at_the_last_scored_mean_of_its_curve(summaries):

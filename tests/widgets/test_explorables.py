@@ -132,6 +132,16 @@ def test_f1_of_the_chosen_words_is_that_of_a_count_by_hand():
         assert f"they share {shared}. " in frame.sentence
 
 
+def test_f1_of_the_first_words_is_not_called_that_of_the_response():
+    short = EXPLORABLES["f1"].scene("one two three four five six seven eight Oslo", "Oslo")
+    assert short.frame(*[True] * 9).sentence.startswith("The response has 9 tokens")
+    assert short.heading == "reference: Oslo"
+    long = EXPLORABLES["f1"].scene("one two three four five six seven eight Oslo or Rome", "Oslo")
+    assert long.frame(*[True] * 9).sentence.startswith("These words have 9 tokens")
+    assert long.heading.endswith("the first 9 of 11 words of the response:")
+    assert "2 more words, which are left out" in str(long.static)
+
+
 def test_a_killed_run_pays_at_most_what_was_under_way():
     scene = EXPLORABLES["resume"].scene(100, 8)
     for stored in (0, 50, 95, 100):

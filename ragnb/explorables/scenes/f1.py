@@ -31,9 +31,17 @@ def sentence_and_name() -> tuple[str, str]:
 @accepts()
 def f1(response: str, reference: str) -> Scene:
     """Return the scene of the words of a response, which can be left out one by one."""
-    words = response.split()[:MAX_WORDS]
+    all_words = response.split()
+    words = all_words[:MAX_WORDS]
     if not words or not reference.strip():
         raise InputError("f1 needs a response and a reference with at least one word each")
+
+    # A long response is cut, so that its F1 as a whole is another one.
+    is_cut = len(all_words) > len(words)
+    subject = "These words have" if is_cut else "The response has"
+    heading = f"reference: {reference}"
+    if is_cut:
+        heading += f" · the first {len(words)} of {len(all_words)} words of the response:"
 
     def frame(*are_kept: bool) -> Frame:
         """Precision, recall and F1 of the words that are kept."""
@@ -48,7 +56,7 @@ def f1(response: str, reference: str) -> Scene:
             "F1": token_f1(text, reference),
         }
         sentence = (
-            f"The response has {n_response} tokens and the reference {n_reference}; they share "
+            f"{subject} {n_response} tokens and the reference {n_reference}; they share "
             f"{n_shared}. Precision is {n_shared} / {n_response}, recall is {n_shared} / {n_reference}, "
             f"and F1 is 2 · {n_shared} / ({n_response} + {n_reference}) = {meters['F1']:.2f}."
         )
@@ -60,4 +68,8 @@ def f1(response: str, reference: str) -> Scene:
         is_shared = bool(wanted & {*answer_tokens(word)})
         controls.append(Control("in the response", [False, True], True, f"{number}", word))
         items.append(tag("li", sign(is_shared), " ", word, dir="auto"))
-    return Scene(controls, frame, f"reference: {reference}", join([tag("ul", *items)]))
+    if is_cut:
+        items.append(
+            tag("li", f"… and {len(all_words) - len(words)} more words, which are left out")
+        )
+    return Scene(controls, frame, heading, join([tag("ul", *items)]))
