@@ -91,6 +91,20 @@ def test_kappas_with_the_simulated_reader(tags):
         follow("21", "kappa", f" {name} ", [cohen_kappa_score(one, two)])
 
 
+def test_a_judge_that_gives_one_tag_by_containment(answers, tags):
+    pairs = answers.set_index(["example_id", "system"])
+    found, given = [], []
+    for (item, system), names in tags.stack().items():
+        row = pairs.loc[(item, system)]
+        found.append(contains(row["response"], row["references"]))
+        given.append("label error" in names)
+    both = int(np.sum(np.array(found) & np.array(given)))
+    # The answers with the tag are to different questions, so they are independent.
+    for metric, n in (("precision", sum(found)), ("recall", sum(given))):
+        numbers = [both / n, *wilson(both, n), sum(given), sum(found), len(given)]
+        follow("21", "rule", f" {metric} ", numbers)
+
+
 def test_share_of_all_answers(answers, tags):
     shares = 1 - answers.groupby("system")["verdict"].mean().astype(float)
     for system in SYSTEMS:
