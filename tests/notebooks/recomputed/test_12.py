@@ -150,6 +150,10 @@ def test_hallucination_under_three_rules_and_the_echoes():
         shown = re.findall(r"[\d.]+", printed("12", "c14").partition(f"{system} ")[2])
         for place, column in ((0, "start"), (1, "anywhere")):
             assert f"{columns[column][of_system].mean():.2f}" == shown[place]
+    # The prose says that Mistral's rate is twice as high under the first rule as under the last.
+    mistral = rows["system"] == "Mistral-7B-Instruct-v0.2"
+    first, last = (columns["start"] & mistral).sum(), (answers & ~refuses & mistral).sum()
+    assert 1.75 <= first / last <= 2.25
     of_llama = rows["system"] == "llama-2-13b-chat"
     counts = [
         (of_llama & (refuses == first) & (answers == second)).sum()

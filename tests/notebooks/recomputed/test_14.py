@@ -72,6 +72,9 @@ def test_fiellers_limits(pair):
     shown = printed("14", "fieller")
     assert f"buy {100 * estimate:.2f} accepted answers" in shown
     assert f"limits {100 * low:.2f} and {100 * high:.2f}" in shown
+    notebook = (ROOT / "notebooks" / "14_paired_cnbe_statistics.ipynb").read_text("utf-8")
+    # The title of the figure of net benefit.
+    assert f"New Bing is worth its words below a price of {100 * low:.2f}" in notebook
 
 
 @pytest.fixture(scope="module")
