@@ -107,6 +107,10 @@ def test_hit_rates_by_k(measures):
         rows = measures[measures["system"] == row["system"]]
         mean, low, high = cluster_interval(rows[f"k{row['k']}"], rows["question_id"])
         assert [row["mean"], row["low"], row["high"]] == pytest.approx([mean, low, high], abs=1e-6)
+    # The title of the figure.
+    by_system = measures.groupby("system")
+    gains = by_system["k10"].mean() - by_system["k3"].mean()
+    assert gains[["BM25", "embeddings"]].between(0, 0.1, inclusive="neither").all()
 
 
 def test_the_choice_and_its_confirmation(measures):

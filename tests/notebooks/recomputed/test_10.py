@@ -28,7 +28,7 @@ def test_estimates_of_tokens_and_prices(replies):
     first = each.iloc[0]
     price = (first * 0.15 + 64 * 0.6) / 1e6
     assert f"about {first} tokens sent, at most 64 received" in printed("10", "c06")
-    assert f"at most ${price:.6f}" in printed("10", "c06-cost")
+    assert f"about ${price:.6f}" in printed("10", "c06-cost")
     total = each.sum()
     most = 64 * len(noisy)
     shown = printed("10", "c08-all")
