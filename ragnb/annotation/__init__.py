@@ -6,7 +6,7 @@ from ragnb.faces import face
 
 if TYPE_CHECKING:
     from ragnb.annotation.adjudication import adjudicate
-    from ragnb.annotation.agreement_report import agreement, disagreements
+    from ragnb.annotation.agreement_report import agreement, disagreements, panel_agreement
     from ragnb.annotation.class_report import AnnotationReport, annotation_report
     from ragnb.annotation.codebook_files import read_codebook
     from ragnb.annotation.labels import join_labels, read_labels, recorded_passes, write_ragbench
@@ -38,6 +38,7 @@ __all__ = [
     "error_report",
     "join_labels",
     "next_to_label",
+    "panel_agreement",
     "person_judicator",
     "read_codebook",
     "read_labels",

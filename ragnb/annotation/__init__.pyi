@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from ragnb.annotation.adjudication import adjudicate
-from ragnb.annotation.agreement_report import agreement, disagreements
+from ragnb.annotation.agreement_report import agreement, disagreements, panel_agreement
 from ragnb.annotation.class_report import AnnotationReport, annotation_report
 from ragnb.annotation.codebook_files import read_codebook
 from ragnb.annotation.labels import join_labels, read_labels, write_ragbench
@@ -50,6 +50,7 @@ __all__ = [
     "error_report",
     "join_labels",
     "next_to_label",
+    "panel_agreement",
     "person_judicator",
     "read_codebook",
     "read_labels",

@@ -18,8 +18,11 @@ from ragnb.columns import require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.reports.frames import agreement_intervals, as_frame, interval_columns
-from ragnb.stats.agreement import agreement_interval
+from ragnb.stats.agreement import GRADED, agreement_interval, panel_intervals
 from ragnb.stats.intervals import mean_interval
+
+# The coefficients of two annotators that depend on nobody else, besides those of grades.
+_OF_PAIRS = ("percent agreement", "Cohen's kappa", "Krippendorff's alpha")
 
 
 @accepts(confidence_level="level")
@@ -130,6 +133,80 @@ def agreement_rows(
                     _overlap(field, people, names, clusters_of_overlaps, confidence_level)
                 )
             rows += [about | measure for measure in measures]
+    return as_frame(rows)
+
+
+@accepts(confidence_level="level")
+def panel_agreement(
+    logs: Any,
+    annotator: str,
+    *,
+    cluster: str | Mapping[str, Any] | pd.Series | None = None,
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
+    """Compare the agreement of a panel with one annotator to the agreement within the panel.
+
+    Judges that agree with each other more than with people share something that people do not share. The intervals of
+    single pairs do not show how clear this is, because all pairs labelled the same items.
+
+    Parameters
+    ----------
+    logs
+        The labels of three or more annotators in one task; see `agreement`, which has the same errors.
+    annotator
+        The annotator with whom the others, the panel, are compared.
+    cluster, confidence_level
+        As for `agreement`.
+
+    Returns
+    -------
+    DataFrame
+        Three rows for each field and coefficient, with a jackknife interval each: ``agreement`` names the mean agreement
+        with the annotator, the mean agreement of the others with each other, and the *difference*, the second minus the
+        first. ``field, metric``: ordinal alpha and quadratic kappa of grades, percent agreement, Cohen's kappa,
+        Krippendorff's alpha; ``mean, low, high, interval, confidence_level``; ``n_units``, the number of independent units;
+        ``n``, the number of items (or sentences, or tags) with two labels or more; ``n_pairs``, the number of pairs of
+        annotators in the mean.
+
+    Raises
+    ------
+    InputError
+        Nobody of this name labelled, or there are fewer than two others.
+    """
+    people = read_annotators(logs)
+    if annotator not in people.names:
+        raise InputError(f"annotator must be one of {', '.join(people.names)}, got {annotator!r}")
+    others = [name for name in people.names if name != annotator]
+    if len(others) < 2:
+        raise InputError(
+            "panel_agreement needs two or more annotators besides the one with whom they are compared, "
+            f"got {len(others)}"
+        )
+    clusters = _clusters(cluster, people)
+    rows: list[dict[str, Any]] = []
+    for field in people.task.fields:
+        if field.kind == "text":
+            continue
+        decisions = _decisions(field, people)[[annotator, *others]]
+        n_ratings = decisions.notna().sum(axis=1)
+        compared = decisions[n_ratings >= 2]
+        is_clustered = cluster is not None or field.each or field.kind in LISTS
+        cluster_of_row = clusters[compared.index].to_numpy() if is_clustered else None
+        n_pairs_of_others = len(others) * (len(others) - 1) // 2
+        names = {
+            "with": (f"with {annotator}", len(others)),
+            "between": ("between the others", n_pairs_of_others),
+            "difference": ("difference", len(others) + n_pairs_of_others),
+        }
+        for coefficient in [*(GRADED if field.graded else ()), *_OF_PAIRS]:
+            intervals = panel_intervals(
+                coefficient, compared.to_numpy(), cluster_of_row, confidence_level=confidence_level
+            )
+            for key, interval in intervals.items():
+                name, n_pairs = names[key]
+                row = {"field": field.name, "metric": coefficient, "agreement": name}
+                counts = {"n": len(compared), "n_pairs": n_pairs}
+                rows.append(row | interval_columns(interval) | counts)
     return as_frame(rows)
 
 

@@ -30,6 +30,8 @@ from ragnb.figures.words import words_for
 _HEIGHTS = (0.0, 0.09, -0.09)
 # Characters of the name of a range in one line.
 _ROW_NAME = 24
+# The dots of splits are drawn below those of means, and above the lines of the grid.
+_BEHIND_MEANS = 0.9
 # Heights in inches: the axis, a row without its series, each series of a row, a row without its name, and each
 # line of the name. A row has the larger of the two heights.
 _AXIS, _ROW, _SERIES, _ROW_OF_NAME, _LINE = 0.4, 0.13, 0.15, 0.08, 0.15
@@ -63,6 +65,9 @@ def splits_figure(result: Any, page: Page) -> Drawn:
     # The means of splits have no intervals.
     without_intervals = means.assign(low=np.nan, high=np.nan)
     placed = draw_means(ax, without_intervals, rows, series, page.names)
+    # A white edge separates a mean from the many dots of its colour below it.
+    for drawn in ax.collections:
+        drawn.set(edgecolor="white", linewidth=0.8)
     row_labels = [text.get_text() for text in ax.get_yticklabels()]
     ticks = dict(zip(ax.get_yticks(), row_labels, strict=True))
     _draw_values(ax, table.merge(placed[[*keys, "place"]], on=keys), series)
@@ -104,12 +109,18 @@ def _draw_values(ax: Axes, table: pd.DataFrame, series: str | None) -> None:
         look = looks_of([0], "")[0] if series is None else looks[dots[series].iloc[0]]
         dot = so.Dot(color=look["color"], pointsize=2.6, alpha=0.45, stroke=0)
         dots = dots.assign(place=heights)
+        n_before = len(ax.collections)
         draw_on(ax, so.Plot(dots, x="value", y="place").add(dot), dots)
+        # Many dots would hide the mean, which was drawn before them.
+        for drawn in ax.collections[n_before:]:
+            drawn.set_zorder(_BEHIND_MEANS)
 
 
 def deferral_figure(result: Any, page: Page) -> Drawn:
     """Accuracy against the share of deferred items, or one row for each selection of items."""
     if result["point"].eq("").any():
         table = means_of(result).drop(columns="system")
-        return curves_figure(table, replace(page, along=page.along or "share"))
+        page = replace(page, along=page.along or "share")
+        # Curves of deciders lie close together, far above 0.
+        return curves_figure(table, page, is_close=True)
     return means_figure(result, page)

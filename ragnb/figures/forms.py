@@ -258,8 +258,11 @@ def _definitions(table: pd.DataFrame) -> str:
     return ", ".join(definitions)
 
 
-def curves_figure(result: Any, page: Page) -> Drawn:
-    """Means along a condition, with published ones in grey behind."""
+def curves_figure(result: Any, page: Page, *, is_close: bool = False) -> Drawn:
+    """Means along a condition, with published ones in grey behind.
+
+    The axis of shares goes from 0 to 1. With `is_close`, it is shorter if the shares lie close together.
+    """
     table = means_of(result)
     along = _along(table, page)
     # The columns that distinguish the curves. A single curve is named by its system or its metric.
@@ -285,7 +288,8 @@ def curves_figure(result: Any, page: Page) -> Drawn:
     if len(ends) == 1:
         ends = []  # A line that is alone needs no name.
     if "metric" in table and are_shares(table):
-        ax.set_ylim(-0.02, 1.02)
+        ends_of_axis = _ends(table, page.reference) if is_close else (0.0, 1.0)
+        show_shares(ax, *ends_of_axis, axis="y")
     ax.set_ylabel(_mean_of(table, page))
     for name, value in page.reference.items():
         ax.axhline(value, color="0.35", ls="--", lw=0.9)

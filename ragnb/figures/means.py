@@ -170,15 +170,16 @@ def draw_on(ax: Axes, plot: so.Plot, rows: pd.DataFrame) -> None:
         plot.on(ax).plot()
 
 
-def show_shares(ax: Axes, lowest: float, highest: float) -> None:
+def show_shares(ax: Axes, lowest: float, highest: float, *, axis: str = "x") -> None:
     """Set the limits of an axis of shares: from 0 to 1, or closer if the values lie close together."""
+    set_limits = ax.set_xlim if axis == "x" else ax.set_ylim
     # A dot at 0 or 1 is not cut by the edge.
     if highest - lowest > _WIDE_SHARES:
-        ax.set_xlim(-0.02, 1.02)
+        set_limits(-0.02, 1.02)
         return
     # Values that are almost equal still have some room around them.
     margin = 0.15 * max(highest - lowest, 0.05)
-    ax.set_xlim(max(lowest - margin, -0.02), min(highest + margin, 1.02))
+    set_limits(max(lowest - margin, -0.02), min(highest + margin, 1.02))
 
 
 def draw_references(ax: Axes, references: Mapping[str, float], *, is_named: bool = True) -> None:

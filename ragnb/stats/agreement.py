@@ -14,6 +14,7 @@ takes one call for all of them, and because statsmodels does not take missing ra
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from math import inf
 
 import numpy as np
@@ -476,16 +477,74 @@ def agreement_interval(
     rated = (codes >= 0).sum(axis=1) >= needed
     n_categories = max(codes.max(initial=0) + 1, 2)  # AC1 divides by n_categories - 1
     units = None if clusters is None else clusters[rated]
-    statistic = COEFFICIENTS[coefficient]
-    if coefficient == "quadratic kappa":
-        statistic = partial(quadratic_kappa, grades=_grades(ratings, n_categories))
     interval = jackknife_interval(
-        statistic,
+        _statistic(coefficient, ratings, n_categories),
         agreement_sums(codes[rated], n_categories, units),
         bounds=BOUNDS[coefficient],
         confidence_level=confidence_level,
     )
     return replace(interval, method=f"{coefficient}, {interval.method}")
+
+
+def panel_intervals(
+    coefficient: str, ratings: Floats, clusters: Integers | None, *, confidence_level: float
+) -> dict[str, Interval]:
+    """Mean agreement of the first rater with the others, and of the others with each other.
+
+    A mean is one over pairs of raters. The result has the jackknife intervals of both means (``"with"`` and
+    ``"between"``) and of the second minus the first (``"difference"``). They leave out one item or one cluster
+    at a time. The arguments are those of `agreement_interval`, with three or more raters. Gwet's AC1 and Fleiss'
+    kappa are not available, because their categories or their raters would be those of all pairs.
+
+    >>> grades = np.array([[0, 1, 1], [1, 2, 2], [2, 2, 2], [0, 0, 1]])
+    >>> found = panel_intervals("percent agreement", grades, None, confidence_level=0.95)
+    >>> {name: interval.estimate for name, interval in found.items()}
+    {'with': 0.375, 'between': 0.75, 'difference': 0.375}
+    """
+    codes = as_codes(ratings)
+    rated = (codes >= 0).sum(axis=1) >= 2
+    n_categories = max(codes.max(initial=0) + 1, 2)
+    statistic = _statistic(coefficient, ratings, n_categories)
+    units = None if clusters is None else clusters[rated]
+    pairs = list(combinations(range(codes.shape[1]), 2))
+    sums_of_pairs = [agreement_sums(codes[rated][:, pair], n_categories, units) for pair in pairs]
+    # The second axis has the pairs. The statistic of each pair needs all of its sums.
+    totals = np.stack(sums_of_pairs, axis=1)
+    has_first = np.array([0 in pair for pair in pairs])
+
+    def mean_with(sums: Floats) -> Floats:
+        return statistic(sums)[..., has_first].mean(axis=-1)
+
+    def mean_between(sums: Floats) -> Floats:
+        return statistic(sums)[..., ~has_first].mean(axis=-1)
+
+    low, high = BOUNDS[coefficient]
+    means = {"with": mean_with, "between": mean_between}
+    intervals = {
+        name: jackknife_interval(
+            mean, totals, bounds=(low, high), confidence_level=confidence_level
+        )
+        for name, mean in means.items()
+    }
+    intervals["difference"] = jackknife_interval(
+        lambda sums: mean_between(sums) - mean_with(sums),
+        totals,
+        bounds=(low - high, high - low),
+        confidence_level=confidence_level,
+    )
+    return {
+        name: replace(interval, method=f"{coefficient}, {interval.method}")
+        for name, interval in intervals.items()
+    }
+
+
+def _statistic(
+    coefficient: str, ratings: ArrayLike, n_categories: int
+) -> Callable[[Floats], Floats]:
+    """The function that computes a coefficient from sums of these ratings."""
+    if coefficient == "quadratic kappa":
+        return partial(quadratic_kappa, grades=_grades(ratings, n_categories))
+    return COEFFICIENTS[coefficient]
 
 
 def _grades(ratings: ArrayLike, n_categories: int) -> Floats:

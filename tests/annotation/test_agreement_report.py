@@ -1,5 +1,7 @@
 """Agreement of annotators against other libraries, examples by hand, and the coverage of its intervals."""
 
+from itertools import combinations
+
 import krippendorff
 import numpy as np
 import pandas as pd
@@ -13,7 +15,14 @@ from support.labelling import (
     verdicts,
 )
 
-from ragnb.annotation import TASKS, agreement, disagreements, read_labels, read_task
+from ragnb.annotation import (
+    TASKS,
+    agreement,
+    disagreements,
+    panel_agreement,
+    read_labels,
+    read_task,
+)
 from ragnb.errors import InputError
 from ragnb.stats import agreement_interval, rate_interval
 
@@ -262,3 +271,69 @@ def test_an_item_with_several_clusters_is_refused():
     equal = pd.Series(["x", "x", "y", "y"], index=["i0", "i0", "i1", "i1"])
     by_item = agreement(logs, cluster={"i0": "x", "i1": "y"})
     pd.testing.assert_frame_equal(agreement(logs, cluster=equal), by_item)
+
+
+# ---- one annotator and a panel ---------------------------------------------------------------------
+
+
+def panel_gap(codes):
+    """Mean kappa of the columns after the first with each other, minus that with the first; by scikit-learn."""
+    n = codes.shape[1]
+    kappas = {
+        pair: cohen_kappa_score(*codes[(codes[:, pair] >= 0).all(axis=1)][:, pair].T)
+        for pair in combinations(range(n), 2)
+    }
+    with_first = np.mean([kappa for pair, kappa in kappas.items() if 0 in pair])
+    between = np.mean([kappa for pair, kappa in kappas.items() if 0 not in pair])
+    return with_first, between, between - with_first
+
+
+def test_a_panel_and_one_annotator_by_hand_with_a_jackknife_over_clusters():
+    codes = drawn(3, n=90, people=4)
+    units = np.arange(90) // 2
+    logs = [log.assign(question=units.astype(str)) for log in frames(codes)]
+    found = panel_agreement(logs, "p0", cluster="question")
+    rows = found[found["metric"] == "Cohen's kappa"].set_index("agreement")
+    whole = np.array(panel_gap(codes))
+    left_out = np.array([panel_gap(codes[units != unit]) for unit in range(45)])
+    half = t.ppf(0.975, 44) * sem(45 * whole - 44 * left_out)
+    names = ["with p0", "between the others", "difference"]
+    assert rows.index.tolist() == names
+    assert rows["mean"].to_numpy() == pytest.approx(whole)
+    assert rows["low"].to_numpy() == pytest.approx(whole - half)
+    assert rows["high"].to_numpy() == pytest.approx(whole + half)
+    assert rows["n_pairs"].tolist() == [3, 3, 6]
+    assert (rows["n_units"] == 45).all()
+
+
+def test_the_means_of_a_panel_are_those_of_the_pairs():
+    logs = frames(drawn(5, n=70, people=4))
+    pairs = agreement(logs)
+    for metric, rows in panel_agreement(logs, "p2").groupby("metric"):
+        of_pairs = pairs[(pairs["metric"] == metric) & (pairs["pair"] != "all")]
+        is_with = of_pairs["pair"].str.contains("p2")
+        means = rows.set_index("agreement")["mean"]
+        assert means["with p2"] == pytest.approx(of_pairs.loc[is_with, "mean"].mean())
+        assert means["between the others"] == pytest.approx(of_pairs.loc[~is_with, "mean"].mean())
+
+
+def test_sentences_of_an_item_are_one_unit_of_a_panel():
+    sets = [[["0a"], ["0b"], ["1a"]], [["0a"], ["0b", "1b"], []], [["0a"], ["1b"], ["1a"]]]
+    logs = [trace(f"p{k}", chosen) for k, chosen in enumerate(sets)]
+    found = panel_agreement(logs, "p0")
+    rows = found[(found["field"] == "relevant") & (found["metric"] == "percent agreement")]
+    n_keys = 3 * 4
+    assert (rows["n"] >= n_keys).all()
+    assert (rows["n_units"] == 3).all()
+
+
+@pytest.mark.parametrize(
+    ("people", "annotator", "message"),
+    [
+        (3, "p7", "annotator must be one of p0, p1, p2, got 'p7'"),
+        (2, "p0", "two or more annotators"),
+    ],
+)
+def test_a_panel_needs_a_known_annotator_and_two_others(people, annotator, message):
+    with pytest.raises(InputError, match=message):
+        panel_agreement(frames(drawn(1, people=people)), annotator)

@@ -41,6 +41,16 @@ def test_each_split_has_a_dot_and_each_row_its_mean():
         plot(table.assign(value=np.nan))
 
 
+def test_many_splits_do_not_hide_their_mean():
+    value = np.linspace(0.94, 0.96, 101)
+    table = pd.DataFrame({"split": range(101), "value": value, "metric": "coverage", "n": 50})
+    ax = plot(table.assign(group="all"), rows="group")
+    drawn = {len(dots.get_offsets()): dots for dots in ax.collections}
+    assert drawn[1].get_zorder() > drawn[101].get_zorder()
+    # Dots of the same colour lie below the mean.
+    assert drawn[1].get_edgecolor().tolist() == [[1, 1, 1, 1]]
+
+
 def test_expected_ranges_are_grey_bars_below_the_splits():
     one = coverages().query("system == 'ours' and calibrated == 'jointly'")
     ranges = {"expected": (0.88, 0.94), "if questions count": (0.86, 0.96)}
@@ -83,6 +93,16 @@ def test_deferral_curves_of_several_judges_have_names():
     expected = [curve["accuracy"].tolist() for curve in curves.values()]
     assert [list(line) for line in lines] == [pytest.approx(values) for values in expected]
     assert {*judges} <= {*names(ax)}
+
+
+def test_deferral_curves_that_lie_close_together_have_a_closer_axis():
+    y, probability, judged = answers()
+    curve = deferral_curve(y, probability, judged, shares=[0, 0.5, 1])
+    ends = curve["low"].min(), curve["high"].max()
+    low, high = plot(curve).get_ylim()
+    assert 0.5 < low < ends[0] < ends[1] < high <= 1.02
+    never_right = deferral_curve(y, probability, 1 - y, shares=[0, 0.5, 1])
+    assert plot(never_right).get_ylim() == (-0.02, 1.02)
 
 
 def test_a_report_on_judges_has_a_row_for_each_of_them():

@@ -55,15 +55,8 @@ def test_the_anatomy_of_a_chapter_is_there(book):
     assert solutions(book)
 
 
-# Notebooks with some longer cells.
-LONG = {"15", "16", "17"}
-SHORT = [path.stem[:2] for path in BOOKS if path.stem[:2] not in LONG]
-
-
-@pytest.mark.parametrize("number", SHORT)
-def test_cells_are_short_enough_to_be_read_at_once(number):
+def test_cells_are_short_enough_to_be_read_at_once(book):
     """Up to eight lines that fit on a page; a rubric may have one more. A person writes the title of a figure."""
-    book = nbformat.read(next(path for path in BOOKS if path.stem[:2] == number), as_version=4)
     for cell in code(book):
         lines = [line for line in cell.source.splitlines() if line.strip()]
         assert len(lines) <= (9 if "rubric(my_text" in cell.source else 8), cell.source
@@ -71,9 +64,7 @@ def test_cells_are_short_enough_to_be_read_at_once(number):
         assert not re.search(r"\btitle=(?!\")", cell.source), cell.source
 
 
-@pytest.mark.parametrize("number", SHORT)
-def test_something_is_handed_in_and_compared_with_a_rubric(number):
-    book = nbformat.read(next(path for path in BOOKS if path.stem[:2] == number), as_version=4)
+def test_something_is_handed_in_and_compared_with_a_rubric(book):
     (exercise,) = [cell for cell in code(book) if "rubric(my_text" in cell.source]
     assert "hint=" in exercise.source
     assert exercise.outputs[0].text.startswith("Your turn. A good answer")

@@ -153,6 +153,20 @@ def test_threshold_and_sets(split, scores, probability):
     assert f"abstained: {(zero == one).sum()} ({(zero == one).mean():.1%})" in shown
 
 
+def test_true_labels_of_both_classes_beyond_the_threshold(split, probability):
+    y = split.calibration.y.to_numpy()
+    own = np.where(y == 1, 1 - probability[0], probability[0])
+    beyond = own > threshold(np.sort(own), 0.05)
+    for name, value in (("correct answers", 1), ("incorrect answers", 0)):
+        follow("15", "scores-by-class", f" {name} ", [beyond[y == value].mean()])
+    # What the text says about the bars on the right of the two panels.
+    metrics = split.calibration.X
+    alone = beyond & (y == 1)
+    assert (metrics["answer.recall"][alone] == 0).all()
+    last = (own > 0.95) & (y == 0)
+    assert (metrics["answer.contains"][last] == 1).all()
+
+
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.1, 0.2])
 def test_sets_at_other_coverages(scores, probability, alpha):
     size = sets(scores, probability, alpha).sum(axis=0)

@@ -196,7 +196,7 @@ def test_correlation_of_judges_and_of_a_person_with_the_other_people(people_and_
     for column, name in {"person": "another person", **judges}.items():
         rho = stats.spearmanr(rows[column], rows["others"]).statistic
         follow("17", "graded", f"{name} ", [rho])
-    assert f"{len(rows)} grades of 7 people" in printed("17", "others")
+    assert f"{len(rows)} grades of 7 people" in printed("17", "mtrag-grades")
 
 
 def test_differences_of_correlations_by_a_jackknife_over_conversations(people_and_judges):
