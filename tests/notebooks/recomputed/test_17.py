@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import accuracy_score, cohen_kappa_score, recall_score
 from statsmodels.stats.multitest import multipletests
-from support.by_hand import cluster_interval, mid_p
+from support.by_hand import cluster_interval, mid_p, wilson
 from support.judged import SEES, judged_answers, turns_of_models
 from support.printed import follow, printed
 
@@ -65,8 +65,9 @@ def test_error_rates_of_each_system(answers):
         right = (rows["people"] == rows["judge"]).astype(float)
         for metric, label in (("sensitivity", 1), ("specificity", 0)):
             kept = rows["people"] == label
-            mean, low, high = cluster_interval(right[kept], rows["example_id"][kept])
-            numbers = [mean, low, min(high, 1), kept.sum()]
+            # Each system answers a question once, so its answers are independent.
+            low, high = wilson(int(right[kept].sum()), int(kept.sum()))
+            numbers = [right[kept].mean(), low, high, kept.sum()]
             follow("17", "errors", f"{system} {metric} ", numbers)
         sensitivity = recall_score(rows["people"], rows["judge"])
         specificity = recall_score(rows["people"], rows["judge"], pos_label=0)
