@@ -2,12 +2,13 @@
 
 import inspect
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -156,10 +157,12 @@ def score(
         False: _Table(without_reasoning, requested),
         True: _Table(with_reasoning, requested),
     }
-    parts = []
+    scorings = []
     for metric, metric_options in requested:
         reads_all = reads_reasoning(metric_options.get("protocol"))
-        parts.append(_score_one(tables[reads_all], metric, metric_options, explain, identifying))
+        scorings.append(_Scoring.of(metric, metric_options, tables[reads_all]))
+    _compute_values(scorings)
+    parts = [scoring.frame(explain, identifying) for scoring in scorings]
     scores = pd.concat(parts, ignore_index=True)
     scores.attrs = dict(responses.attrs)
     return shown(scores)
@@ -173,6 +176,10 @@ def _refuse_unknown_options(metrics: Sequence[Metric], options: Mapping[str, Any
             f"options must be among those of the metrics ({', '.join(allowed) or 'none'}), got "
             f"{', '.join(unknown)}{did_you_mean(unknown[0], [*allowed, 'metrics', 'explain'])}"
         )
+
+
+# Number of responses that all metrics score before the next ones.
+_BLOCK = 2_000
 
 
 class _Table:
@@ -248,49 +255,80 @@ class _Table:
         return calls, rows, gaps
 
 
-def _score_one(
-    table: _Table,
-    metric: Metric,
-    options: Mapping[str, Any],
-    explain: bool,
-    columns: list[str],
-) -> pd.DataFrame:
-    """The scores of one metric, next to `columns`, which identify the responses."""
-    needed = {
-        argument: column
-        for argument, column in metric.columns.items()
-        if metric.needs(argument, options)
-    }
-    require_columns(table.responses, needed.values(), f"the metric {metric.name}")
-    if options.get("variant") == "lbrag":
-        table = _Table(_with_blank_references(table.responses), table.requested)
-    responses = table.responses
-    calls, rows, gaps = table.calls(metric, needed)
-    computed = _values(metric, options, responses, calls, rows)
-    values = np.full(len(responses), math.nan)
-    values[rows] = np.array(computed, float)
-    reasons: list[str | None] = [None] * len(responses)
-    evidence = [""] * len(responses)
-    file_reasons = table.cells("reason")
-    for row, column in gaps.items():
-        # The reason in the file, such as an error of the endpoint, says more than the gap.
-        evidence[row] = f"no {column}"
-        reasons[row] = file_reasons[row] or evidence[row]
-    explained = metric.evidence if explain else None
-    for row, call, value in zip(rows, calls, computed, strict=True):
-        if math.isnan(value):
-            reasons[row] = metric.why_undefined(**call, **options)
-        if explained:
-            evidence[row] = explained(**call, **options)
-    columns_of_scores: dict[str, Any] = {
-        "metric": f"{metric.name}@{options['k']}" if options.get("k") else metric.name,
-        "value": values,
-        "reason": pd.array(reasons, TEXT),
-    }
-    if explain:
-        columns_of_scores["evidence"] = pd.array(evidence, TEXT)
-    columns_of_scores["signature"] = pd.array(_signatures(table, metric, options), TEXT)
-    return responses[columns].assign(**columns_of_scores)
+@dataclass(slots=True)
+class _Scoring:
+    """One metric of a call of `score`.
+
+    `calls` are its arguments for the responses in `rows`. The other responses are in `gaps`, with the
+    first needed column that has no value. `computed` has a value for each call.
+    """
+
+    metric: Metric
+    options: Mapping[str, Any]
+    table: _Table
+    calls: Calls
+    rows: list[int]
+    gaps: dict[int, str]
+    computed: list[float]
+
+    @classmethod
+    def of(cls, metric: Metric, options: Mapping[str, Any], table: _Table) -> Self:
+        """Read the arguments of a metric from a table."""
+        needed = {
+            argument: column
+            for argument, column in metric.columns.items()
+            if metric.needs(argument, options)
+        }
+        require_columns(table.responses, needed.values(), f"the metric {metric.name}")
+        if options.get("variant") == "lbrag":
+            table = _Table(_with_blank_references(table.responses), table.requested)
+        return cls(metric, options, table, *table.calls(metric, needed), [])
+
+    def frame(self, explain: bool, columns: list[str]) -> pd.DataFrame:
+        """The scores, next to `columns`, which identify the responses."""
+        metric, options, responses = self.metric, self.options, self.table.responses
+        values = np.full(len(responses), math.nan)
+        values[self.rows] = np.array(self.computed, float)
+        reasons: list[str | None] = [None] * len(responses)
+        evidence = [""] * len(responses)
+        file_reasons = self.table.cells("reason")
+        for row, column in self.gaps.items():
+            # The reason in the file, such as an error of the endpoint, says more than the gap.
+            evidence[row] = f"no {column}"
+            reasons[row] = file_reasons[row] or evidence[row]
+        explained = metric.evidence if explain else None
+        for row, call, value in zip(self.rows, self.calls, self.computed, strict=True):
+            if math.isnan(value):
+                reasons[row] = metric.why_undefined(**call, **options)
+            if explained:
+                evidence[row] = explained(**call, **options)
+        columns_of_scores: dict[str, Any] = {
+            "metric": f"{metric.name}@{options['k']}" if options.get("k") else metric.name,
+            "value": values,
+            "reason": pd.array(reasons, TEXT),
+        }
+        if explain:
+            columns_of_scores["evidence"] = pd.array(evidence, TEXT)
+        columns_of_scores["signature"] = pd.array(_signatures(self.table, metric, options), TEXT)
+        return responses[columns].assign(**columns_of_scores)
+
+
+def _compute_values(scorings: Sequence[_Scoring]) -> None:
+    """Compute the values of all metrics, each of which may have other rows without a gap."""
+    one_by_one = []
+    for scoring in scorings:
+        if scoring.metric.of_many:
+            scoring.computed = list(_values(scoring))
+        else:
+            one_by_one.append(scoring)
+    n_responses = max((len(scoring.table.responses) for scoring in scorings), default=0)
+    # Metrics share the normalised texts of a response, of which only the last ones are kept. So all metrics
+    # score a block of responses before the next block.
+    for end in range(_BLOCK, n_responses + _BLOCK, _BLOCK):
+        for scoring in one_by_one:
+            first = len(scoring.computed)
+            after = bisect_left(scoring.rows, end)
+            scoring.computed += _values_one_by_one(scoring, slice(first, after))
 
 
 def _with_blank_references(responses: pd.DataFrame) -> pd.DataFrame:
@@ -308,20 +346,20 @@ def _with_blank_references(responses: pd.DataFrame) -> pd.DataFrame:
     return responses.assign(references=references)
 
 
-def _values(
-    metric: Metric,
-    options: Mapping[str, Any],
-    responses: pd.DataFrame,
-    calls: Calls,
-    rows: Sequence[int],
-) -> Sequence[float]:
-    """Values of the responses without a gap, all at once if the metric can do that."""
-    if metric.of_many:
-        with suppress(InputError):  # one by one, so that the message names the row
-            return metric.of_many(calls, **options)
+def _values(scoring: _Scoring) -> Sequence[float]:
+    """Values of a metric that scores many responses at once."""
+    assert scoring.metric.of_many is not None
+    with suppress(InputError):  # one by one, so that the message names the row
+        return scoring.metric.of_many(scoring.calls, **scoring.options)
+    return _values_one_by_one(scoring, slice(None))
+
+
+def _values_one_by_one(scoring: _Scoring, part: slice) -> list[float]:
+    """Values of a part of the calls."""
+    metric, options, responses = scoring.metric, scoring.options, scoring.table.responses
     return [
         _value(metric, {**call, **options}, responses, row)
-        for row, call in zip(rows, calls, strict=True)
+        for row, call in zip(scoring.rows[part], scoring.calls[part], strict=True)
     ]
 
 

@@ -84,6 +84,58 @@ def test_several_metrics_are_scored_one_after_the_other_custom_ones_too():
     assert scores["signature"].str.contains("limit:3").sum() == 5
 
 
+def test_many_responses_have_the_scores_of_their_parts():
+    """Responses are scored in blocks of all metrics; gaps and ranked lists do not follow the blocks."""
+    n = 4_500
+    frame = pd.DataFrame({"example_id": [f"q{k}" for k in range(n)]})
+    frame["response"] = [None if k % 7 == 0 else f"answer {k % 5}" for k in range(n)]
+    frame["references"] = [["answer 1"]] * n
+    frame["retrieved"] = [[f"d{k % 3}", "d4"] for k in range(n)]
+    frame["relevant"] = [{"d1": 1}] * n
+    metrics = ["answer.f1", "retrieval.recall@1", "answer.contains"]
+    whole = score(frame, metrics)
+    assert whole["metric"].drop_duplicates().tolist() == [
+        "answer.f1",
+        "retrieval.recall@1",
+        "answer.contains",
+    ]
+    parts = [score(frame.iloc[start : start + 100], metrics) for start in range(0, n, 100)]
+    together = pd.concat(parts).sort_values(
+        "metric", kind="stable", key=lambda names: names.map(metrics.index)
+    )
+    pd.testing.assert_frame_equal(whole, together.reset_index(drop=True))
+    assert whole["reason"].notna().sum() == 2 * len(range(0, n, 7))
+
+
+def test_a_response_is_scored_with_all_metrics_while_its_normalised_text_is_kept():
+    order = []
+
+    def recorded(name):
+        def function(response):
+            order.append((name, response))
+            return 1.0
+
+        columns = {"response": "response"}
+        return Metric(f"own.{name}", function, columns, True, (0.0, 1.0), "own")
+
+    frame = pd.DataFrame({"example_id": range(3_000), "response": [str(k) for k in range(3_000)]})
+    score(frame, [recorded("first"), recorded("second")])
+    assert len(order) == 6_000
+    assert order.index(("second", "0")) < order.index(("first", "2999"))
+
+
+def test_a_mistake_behind_the_first_block_names_its_row():
+    def function(response):
+        if response == "2500":
+            raise InputError("refused")
+        return 1.0
+
+    metric = Metric("own.strict", function, {"response": "response"}, True, (0.0, 1.0), "own")
+    frame = pd.DataFrame({"example_id": range(3_000), "response": [str(k) for k in range(3_000)]})
+    with pytest.raises(InputError, match=r"own\.strict, row 2500 \(2500\): refused"):
+        score(frame, [metric])
+
+
 # ---- signatures --------------------------------------------------------------------------------
 
 
