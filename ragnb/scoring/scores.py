@@ -3,7 +3,7 @@
 import inspect
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -318,12 +318,12 @@ def _compute_values(scorings: Sequence[_Scoring]) -> None:
     one_by_one = []
     for scoring in scorings:
         if scoring.metric.of_many:
-            scoring.computed = list(_values(scoring))
+            scoring.computed = _values_of_many(scoring, scoring.metric.of_many)
         else:
             one_by_one.append(scoring)
     n_responses = max((len(scoring.table.responses) for scoring in scorings), default=0)
-    # Metrics share the normalised texts of a response, of which only the last ones are kept. So all metrics
-    # score a block of responses before the next block.
+    # Metrics share normalised texts, and only the texts of the last responses are kept. So all metrics score a
+    # block of responses before the next block.
     for end in range(_BLOCK, n_responses + _BLOCK, _BLOCK):
         for scoring in one_by_one:
             first = len(scoring.computed)
@@ -346,11 +346,10 @@ def _with_blank_references(responses: pd.DataFrame) -> pd.DataFrame:
     return responses.assign(references=references)
 
 
-def _values(scoring: _Scoring) -> Sequence[float]:
+def _values_of_many(scoring: _Scoring, of_many: Callable[..., Sequence[float]]) -> list[float]:
     """Values of a metric that scores many responses at once."""
-    assert scoring.metric.of_many is not None
     with suppress(InputError):  # one by one, so that the message names the row
-        return scoring.metric.of_many(scoring.calls, **scoring.options)
+        return list(of_many(scoring.calls, **scoring.options))
     return _values_one_by_one(scoring, slice(None))
 
 
