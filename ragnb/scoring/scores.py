@@ -314,7 +314,7 @@ class _Scoring:
 
 
 def _compute_values(scorings: Sequence[_Scoring]) -> None:
-    """Compute the values of all metrics, each of which may have other rows without a gap."""
+    """Compute the values of all metrics. The rows without a gap differ between metrics."""
     one_by_one = []
     for scoring in scorings:
         if scoring.metric.of_many:
