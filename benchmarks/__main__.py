@@ -155,8 +155,8 @@ systems gave the same answer.
 
 ## Cost by number of rows
 
-CPU time and peak memory of one step in a new process. Ten million rows are read and scored in ten files, one after
-the other. The last column is the time divided by that of ragnb.
+CPU time and peak memory of one step in a new process. Both ways of a step run at the same time. Ten million rows are
+read and scored in ten files, one after the other. The last column is the time divided by that of ragnb.
 
 {scale}
 

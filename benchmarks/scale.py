@@ -143,16 +143,21 @@ def peak_memory() -> int:
 
 
 def rows(sizes: tuple[int, ...] = SIZES) -> list[dict]:
-    """Time each step at each size."""
+    """Time each step at each size, with both ways at the same time, so that other programs slow both."""
     timings = []
     for step, ways in STEPS.items():
         for n in sizes:
-            found = []
+            processes = {}
             for way in ways:
                 command = [sys.executable, "-m", "benchmarks.scale", step, way, str(n)]
-                printed = subprocess.run(
-                    command, check=True, cwd=ROOT, capture_output=True, text=True
-                ).stdout
+                processes[way] = subprocess.Popen(
+                    command, cwd=ROOT, stdout=subprocess.PIPE, text=True
+                )
+            found = []
+            for way, process in processes.items():
+                printed, _ = process.communicate()
+                if process.returncode:
+                    raise RuntimeError(f"{step} of {n} rows with {way} failed")
                 result = json.loads(re.findall(r"^\{.*\}$", printed, re.MULTILINE)[-1])
                 times = {"first": result["seconds"], "seconds": result["seconds"], "calls": 1}
                 row = {"task": TASKS[step], "n": n, "way": way, "clock": "CPU"} | times
