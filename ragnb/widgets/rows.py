@@ -274,7 +274,7 @@ class Rows:
             heights = np.ceil(100 * counts / counts.max()).astype(int).tolist()
             evidence = self.frame.get(f"{name}: evidence")
             if evidence is None:
-                note = f"above {(values < value).mean():.0%}"
+                note = f"above {(values < value).mean():.0%} of the rows"
             else:
                 note = evidence[place]
             yield {

@@ -312,7 +312,7 @@ def test_the_paper_is_that_of_my_own_file(file, accepted, tmp_path, monkeypatch,
     gap = accepted["new"].mean() - accepted["old"].mean()
     written = saved(tmp_path, "23_*.*[xb]")
     for text in (shown, written):
-        assert "Of the other systems, people accept new most often. Acceptance: " in text
+        assert "Apart from old, people accept new most often. Acceptance: " in text
         assert re.search(rf"(difference is|new is) \S*{abs(gap):.2f} ", text)
     for text in (shown, written):
         assert not re.search("EVOUNA|evouna-nq|wang2023|Wang et al|New Bing|GPT-4|3,018", text)

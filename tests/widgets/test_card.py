@@ -97,7 +97,7 @@ def test_verdicts_of_people_and_judges_on_one_response_are_a_filter():
 
 def test_a_score_comes_with_its_definition_and_its_place_among_the_others():
     (score,) = Rows(SYSTEMS).scores(0)
-    assert (score["name"], score["value"], score["note"]) == ("answer.f1", "0.8", "above 50%")
+    assert (score["name"], score["value"], score["note"]) == ("answer.f1", "0.8", "above 50% of the rows")
     assert "Better if higher." in score["meaning"]
     heights, here = zip(*score["bars"], strict=True)
     assert [height > 0 for height in heights].count(True) == 4
@@ -110,7 +110,7 @@ def test_values_of_one_metric_are_not_among_those_of_another():
     rows, place = Rows(scores), int(np.flatnonzero(scores["metric"] == "answer.exact_match")[0])
     values = scores.loc[scores["metric"] == "answer.exact_match", "value"].dropna()
     below = (values < scores["value"][place]).mean()
-    assert next(rows.scores(place))["note"] == f"above {below:.0%}"
+    assert next(rows.scores(place))["note"] == f"above {below:.0%} of the rows"
 
 
 def test_claims_and_citations_light_up_with_what_they_are_about():

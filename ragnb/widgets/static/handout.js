@@ -3489,9 +3489,17 @@
     opener() {
       const onchange = async () => {
         const file = input.files?.[0];
-        if (file) {
-          this.add(await file.text());
+        if (!file) {
+          return;
         }
+        let text;
+        try {
+          text = await file.text();
+        } catch (error) {
+          this.refuse(error);
+          return;
+        }
+        this.add(text);
       };
       const input = node("input", { type: "file", accept: ".jsonl", onchange });
       return node("label", {}, "add a labels file: ", input);
@@ -3518,8 +3526,12 @@
         for (const storageKey of newKeys) {
           this.storage.removeItem(storageKey);
         }
-        this.message.textContent = `This file cannot be used: ${messageOf(error)}`;
+        this.refuse(error);
       }
+    }
+    /** @param {unknown} error why a file is not used */
+    refuse(error) {
+      this.message.textContent = `This file cannot be used: ${messageOf(error)}`;
     }
     // ---- the annotator -------------------------------------------------------------------------------------------------
     /** @param {string} name */

@@ -92,9 +92,18 @@ class Handout {
     const onchange = async () => {
       // Nobody may have chosen a file after all.
       const file = input.files?.[0];
-      if (file) {
-        this.add(await file.text());
+      if (!file) {
+        return;
       }
+      let text;
+      try {
+        text = await file.text();
+      } catch (error) {
+        // The file was removed or changed after it was chosen.
+        this.refuse(error);
+        return;
+      }
+      this.add(text);
     };
     const input = node("input", { type: "file", accept: ".jsonl", onchange });
     return node("label", {}, "add a labels file: ", input);
@@ -122,8 +131,13 @@ class Handout {
       for (const storageKey of newKeys) {
         this.storage.removeItem(storageKey);
       }
-      this.message.textContent = `This file cannot be used: ${messageOf(error)}`;
+      this.refuse(error);
     }
+  }
+
+  /** @param {unknown} error why a file is not used */
+  refuse(error) {
+    this.message.textContent = `This file cannot be used: ${messageOf(error)}`;
   }
 
   // ---- the annotator -------------------------------------------------------------------------------------------------

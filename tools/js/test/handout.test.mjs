@@ -172,6 +172,12 @@ test("a file that was chosen and then taken back changes nothing", async () => {
   assert.match(root.querySelector(".message").textContent, /^This file cannot be used: /);
 });
 
+test("a file that was removed after it was chosen is named as unusable", async () => {
+  await openPage();
+  await choose([{ text: () => Promise.reject(new Error("the file could not be read")) }]);
+  assert.equal(root.querySelector(".message").textContent, "This file cannot be used: the file could not be read");
+});
+
 test("stored actions that cannot be read are counted", async () => {
   localStorage.setItem("ragnb h Ana 2030", "{");
   await openPage();
