@@ -97,7 +97,11 @@ def test_verdicts_of_people_and_judges_on_one_response_are_a_filter():
 
 def test_a_score_comes_with_its_definition_and_its_place_among_the_others():
     (score,) = Rows(SYSTEMS).scores(0)
-    assert (score["name"], score["value"], score["note"]) == ("answer.f1", "0.8", "above 50% of the rows")
+    assert (score["name"], score["value"], score["note"]) == (
+        "answer.f1",
+        "0.8",
+        "above 50% of the rows",
+    )
     assert "Better if higher." in score["meaning"]
     heights, here = zip(*score["bars"], strict=True)
     assert [height > 0 for height in heights].count(True) == 4
