@@ -87,9 +87,11 @@ def interval_words(kinds: Iterable[Any], noun: str = "intervals") -> str:
     """Name kinds of intervals, each once, with their numbers of clusters at the end.
 
     >>> interval_words(["Wilson", "t", "Wilson"])
-    'Wilson / t intervals'
+    'Wilson or t intervals'
     >>> interval_words([f"cluster-robust t, {n} clusters" for n in (40, 38)])
     'cluster-robust t intervals, 38–40 clusters'
+    >>> interval_words(["cluster-robust t, 40 clusters", "Wilson over clusters for equal values"])
+    'cluster-robust t or Wilson intervals, 40 clusters'
     """
     names: list[str] = []
     # Numbers of clusters by the words around them, such as a warning that there are few.
@@ -105,7 +107,11 @@ def interval_words(kinds: Iterable[Any], noun: str = "intervals") -> str:
     for words, numbers in n_clusters.items():
         low, high = min(numbers), max(numbers)
         counts.append(f"{low}–{high} {words}" if low < high else f"{low} {words}")
-    return ", ".join([f"{distinct(names)} {noun}", *([distinct(counts)] if counts else [])])
+    if counts:
+        # The clusters are named once, behind the kinds.
+        names = [name.partition(" over clusters")[0] for name in names]
+    kinds_in_words = enumeration(dict.fromkeys(names), "or") if names else "no"
+    return ", ".join([f"{kinds_in_words} {noun}", *([distinct(counts)] if counts else [])])
 
 
 def enumeration(values: Iterable[Any], last: str = "and") -> str:

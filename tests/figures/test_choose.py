@@ -465,7 +465,7 @@ def test_many_kinds_of_intervals_are_counted_and_not_named():
     frame = pd.DataFrame({"system": kinds, "mean": 0.5, "low": 0.4, "high": 0.6, "n": 40})
     frame = frame.assign(interval=kinds, confidence_level=0.95)
     assert small_print(plot(frame)) == "95 % intervals of 4 kinds, n = 40"
-    assert small_print(plot(frame[:3])) == "95 % t / Wilson / Tango intervals, n = 40"
+    assert small_print(plot(frame[:3])) == "95 % t, Wilson or Tango intervals, n = 40"
     clusters = frame.assign(interval=[f"cluster-robust t, {n} clusters" for n in range(4)])
     assert small_print(plot(clusters)).startswith("95 % cluster-robust t intervals, 0–3 clusters")
 
