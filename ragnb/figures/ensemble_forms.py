@@ -94,7 +94,14 @@ def splits_figure(result: Any, page: Page) -> Drawn:
         lines_above = 1 if page.reference else 0
         # Names are written beside the dots of all splits, and not only beside their mean.
         placed = placed.assign(low=means["low"], high=means["high"])
-        name_series(ax, placed, series, page.names, lines_above=lines_above)
+        name_series(
+            ax,
+            placed,
+            series,
+            page.names,
+            lines_above=lines_above,
+            references=page.reference.values(),
+        )
     return ax, table
 
 

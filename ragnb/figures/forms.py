@@ -178,9 +178,16 @@ def rows_figure(
     if series:
         # If all panels have the same series, the first panel names them.
         for number, ax in enumerate(axes if has_own_series else axes[:1]):
-            # The names of references are above the first panel.
-            lines_above = 1 if page.reference and number == 0 else 0
-            name_series(ax, means_with_places[number], series, page.names, lines_above=lines_above)
+            # References and their names are in the first panel.
+            references = page.reference if number == 0 else {}
+            name_series(
+                ax,
+                means_with_places[number],
+                series,
+                page.names,
+                lines_above=1 if references else 0,
+                references=references.values(),
+            )
     return single(axes), table
 
 

@@ -5,7 +5,7 @@
 import math
 import textwrap
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -210,11 +210,13 @@ def name_series(
     names: Mapping[Any, str] | None,
     *,
     lines_above: int = 0,
+    references: Iterable[float] = (),
 ) -> None:
     """Name each series next to one of its intervals, or all in a line above the axes if there is no room.
 
     ``placed`` is the result of `draw_means`, and ``lines_above`` the number of lines of text that
-    are above the axes already. The page must be complete, because room is measured on it.
+    are above the axes already. No name crosses the lines of ``references``. The page must be complete,
+    because room is measured on it.
     """
     groups = list(dict.fromkeys(placed[series]))
     looks = looks_of(groups, series)
@@ -223,11 +225,12 @@ def name_series(
     figure.draw_without_rendering()
     intervals = {row.Index: _interval_box(ax, row) for row in placed.itertuples()}
     links = _link_boxes(ax, placed) if len(groups) == 2 else []
+    lines = [_line_box(ax, value) for value in references]
     box_of_name: dict[Any, Bbox] = {}
     for group in groups:
         means_of_group = placed[placed[series] == group].dropna(subset="mean")
         intervals_of_group = [intervals[row] for row in means_of_group.index]
-        obstacles = [*intervals.values(), *links, *box_of_name.values()]
+        obstacles = [*intervals.values(), *links, *lines, *box_of_name.values()]
         box = _free_place(ax, intervals_of_group, words[group], obstacles)
         if box is None:
             named_looks = [(words[group], looks[group]) for group in groups]
@@ -250,6 +253,13 @@ def _interval_box(ax: Axes, row: Any) -> Bbox:
     # A dot has a diameter of 4 points, and a little room around it.
     radius = 3 * ax.figure.dpi / 72
     return Bbox.from_extents(left - radius, bottom - radius, right + radius, bottom + radius)
+
+
+def _line_box(ax: Axes, value: float) -> Bbox:
+    """The place of the vertical line of a reference, in pixels."""
+    x = ax.transData.transform((value, 0))[0]
+    page = ax.get_window_extent()
+    return Bbox.from_extents(x - 2, page.y0, x + 2, page.y1)
 
 
 def _link_boxes(ax: Axes, placed: pd.DataFrame) -> list[Bbox]:

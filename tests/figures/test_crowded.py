@@ -129,3 +129,29 @@ def test_a_name_from_the_right_does_not_turn_the_order_of_a_difference():
     table = scores(["نظام", "שיטה"], 60, metrics=["answer.f1"])
     ax = plot(compare(table, baseline="שיטה"))
     assert ax.get_yticklabels()[0].get_text() == "\u2068نظام\u2069 − \u2068שיטה\u2069"
+
+
+def test_the_name_of_a_series_is_not_on_the_line_of_a_reference():
+    """Three systems and two series, with room for a name on both sides of the line."""
+    rows = {"fid": (0.50, 0.66), "gpt": (0.58, 0.73), "bing": (0.62, 0.79)}
+    table = pd.DataFrame(
+        [
+            {
+                "metric": metric,
+                "system": system,
+                "mean": mean,
+                "low": mean - 0.02,
+                "high": mean + 0.02,
+            }
+            for system, means_of_system in rows.items()
+            for metric, mean in zip(("containment", "people"), means_of_system, strict=True)
+        ]
+    ).assign(interval="Wilson", confidence_level=0.95, n=3020)
+    for reference in (0.55, 0.64, 0.7, 0.76):
+        ax = plot(table, rows="system", series="metric", reference=reference)
+        ax.figure.draw_without_rendering()
+        line = ax.transData.transform((reference, 0))[0]
+        named = [text for text in ax.texts if text.get_text() in ("containment", "people")]
+        for text in named:
+            box = text.get_window_extent()
+            assert not box.x0 < line < box.x1, (reference, text.get_text())
