@@ -133,7 +133,7 @@ def _scale_cells(row: dict) -> list[str]:
 def _memory_cells(row: dict) -> list[str]:
     cells = [f"{row['n']:,}", f"{row['limit']:.0f} GB", row["way"]]
     if "error" in row:
-        return [*cells, f"ends with `{row['error']}`", ""]
+        return [*cells, row["error"], ""]
     return [*cells, _time(row["seconds"]), f"{row['gigabytes']:.2f} GB"]
 
 
