@@ -68,7 +68,9 @@ def test_environment_yml_has_the_names_and_ranges_of_pyproject(environment):
     conda, pip = environment
     ours = {CONDA_NAMES.get(name, name): asked for name, asked in ranges(TOGETHER).items()}
     assert not {*conda} & {*pip}
-    assert conda | pip == ours | {name: conda[name] for name in ("pip", "python")}
+    named = {name: asked for name, asked in (conda | pip).items() if name not in ("pip", "python")}
+    unlike = sorted(name for name in {*named, *ours} if named.get(name) != ours.get(name))
+    assert not unlike, f"give {unlike} the same range in pyproject.toml and environment.yml"
     assert PROJECT["requires-python"] == str(conda["python"]) == ">=3.11"
     text = (ROOT / "environment.yml").read_text("utf-8")
     for lines in APART.values():
@@ -104,11 +106,13 @@ def test_the_recipe_for_conda_needs_what_pyproject_needs_and_names_what_is_missi
     text = (ROOT / "docs" / "conda" / "recipe.yaml").read_text("utf-8")
     run = yaml.safe_load(text)["requirements"]["run"]
     ours = {CONDA_NAMES.get(name, name) for name in ranges(PROJECT["dependencies"])}
-    assert {line.split()[0] for line in run} == ours | {"python"}
+    unlike = sorted({line.split()[0] for line in run} ^ (ours | {"python"}))
+    assert not unlike, f"pyproject.toml or docs/conda/recipe.yaml lacks {unlike}"
     with (ROOT / "tests" / "conda_forge_names.csv").open(encoding="utf-8", newline="") as file:
         seen = {row["name"] for row in csv.DictReader(file)}
     comment = text.partition("schema_version")[0]
-    assert not [name for name in ours - seen if name not in comment]
+    missing = [name for name in ours - seen if name not in comment]
+    assert not missing, f"say at the top of the recipe that conda-forge lacks {missing}"
     assert f'version: "{version_of(ROOT)}"' in text
 
 

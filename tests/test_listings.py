@@ -12,9 +12,11 @@ import ragnb
 from ragnb import tables
 from ragnb.annotation import TASKS
 from ragnb.display import drawing
+from ragnb.metrics import PROTOCOLS
 from ragnb.widgets.rows import Title
 
 ROOT = Path(__file__).parents[1]
+NUMBERS = "two three four five six seven eight nine ten eleven twelve thirteen fourteen".split()
 
 
 def read(path):
@@ -71,9 +73,26 @@ def test_the_places_where_numbers_of_notebooks_are_checked_instead_exist():
             assert (ROOT / place).exists(), place
 
 
-# ---- an annotation task --------------------------------------------------------------------------
+# ---- a protocol of RGB ---------------------------------------------------------------------------
 
-NUMBERS = "two three four five six seven eight nine ten eleven twelve thirteen fourteen".split()
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_the_module_of_the_metrics_of_rgb_explains_each_protocol(name):
+    advice = f"add a line about ``'{name}'`` to the docstring of ragnb/metrics/rgb.py"
+    assert f"- ``'{name}'`` (" in read("ragnb/metrics/rgb.py"), advice
+
+
+def test_a_text_that_counts_the_protocols_has_their_number():
+    texts = [*ROOT.glob("docs/*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"]
+    for path in [*texts, *ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("ragnb/**/*.py")]:
+        counted = re.findall(r"\b(\w+) protocols\b", path.read_text("utf-8"))
+        # Two protocols are not all of them.
+        for word in {word.lower() for word in counted} & {*NUMBERS[1:]}:
+            is_right = NUMBERS.index(word) + 2 == len(PROTOCOLS)
+            assert is_right, f"{path.name} counts {word} protocols, and there are {len(PROTOCOLS)}"
+
+
+# ---- an annotation task --------------------------------------------------------------------------
 
 
 def test_a_text_that_counts_the_annotation_tasks_has_their_number():

@@ -7,6 +7,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 MODULES = [path for path in sorted(ROOT.glob("ragnb/**/*.py")) if not path.stem.startswith("__")]
+JAVASCRIPT = ROOT / "tools" / "js"
+SCRIPTS = sorted(JAVASCRIPT.glob("src/**/*.mjs"))
 # Modules without functions.
 WITHOUT_TESTS = {"ragnb/version.py"}
 
@@ -23,6 +25,26 @@ def test_the_tests_of_a_module_are_in_the_file_of_its_name_or_in_the_one_that_it
         return
     assert elsewhere or str(name) in WITHOUT_TESTS, (
         f"write {own}, or below the docstring of {name} the line '# Tested in tests/….py.'"
+    )
+    for test in elsewhere:
+        assert (ROOT / test).exists(), f"{name} names {test}, which does not exist"
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_a_module_of_the_javascript_is_tested_by_node_or_says_which_test_opens_it_in_a_browser(
+    path,
+):
+    name = path.relative_to(JAVASCRIPT / "src").as_posix()
+    elsewhere = re.findall(
+        r"^// Tested in (tests/\S+\.py)\.$", path.read_text("utf-8"), re.MULTILINE
+    )
+    imported = [
+        test
+        for test in JAVASCRIPT.glob("test/*.mjs")
+        if f'"../src/{name}"' in test.read_text("utf-8")
+    ]
+    assert imported or elsewhere, (
+        f"test {name} in tools/js/test, or write the line '// Tested in tests/browser/….py.' at its top"
     )
     for test in elsewhere:
         assert (ROOT / test).exists(), f"{name} names {test}, which does not exist"

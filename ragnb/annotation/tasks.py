@@ -451,11 +451,7 @@ def read_task(schema: "Task | str | Mapping[str, Any]") -> Task:
 
 
 _FILE = resources.files("ragnb") / "annotation/data/tasks.toml"
-# The tasks that have a name: ``trace`` (RAGBench's sentence labels), ``verdict`` (whether a
-# response answers its question), ``rgb`` (RGB's three labels), ``language``, ``preference``
-# (which of two responses is better), ``claims`` and ``spans`` (what the passages support),
-# ``grades`` (MTRAG's four criteria), ``error_analysis`` (an open note and tags of a codebook that
-# grows).
+# The tasks that have a name. Comments in the file say what each of them asks.
 TASKS = {
     task["name"]: read_task(task)
     for task in tomllib.loads(_FILE.read_text(encoding="utf-8"))["tasks"]

@@ -17,6 +17,7 @@ import ragnb
 from ragnb.errors import InputError
 from ragnb.figures import plot, save_plot
 from ragnb.figures.page import PEOPLE, contrast
+from ragnb.metrics import PROTOCOLS
 from ragnb.stats.prediction import reliability_curve
 
 
@@ -128,7 +129,7 @@ def test_definitions_and_reports_are_drawn():
     replies = ["Insufficient information. Oslo.", "Oslo", "Rome", "I cannot say."]
     frame = pd.DataFrame({"example_id": list("abcd"), "response": replies, "references": "Oslo"})
     compared = ragnb.compare_definitions(frame.assign(system="ours"), "rgb.accuracy")
-    assert row_labels(plot(compared)) == ["paper", "released", "flexible"]
+    assert row_labels(plot(compared)) == [*PROTOCOLS]
     columns = {"language": "en", "task": "noise", "passage_num": 5, "system": "ours"}
     noisy = [frame.assign(noise_rate=rate, **columns) for rate in (0.0, 0.8)]
     assert plot(ragnb.rgb_report(pd.concat(noisy))).get_xlabel() == "noise rate"

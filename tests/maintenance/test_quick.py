@@ -36,6 +36,8 @@ def test_the_lists_come_first_then_the_tests_of_the_changed_module_then_those_of
     ("path", "tests"),
     [
         ("ragnb/llm/pace.py", ["tests/llm/test_pace.py", "tests/llm/test_client.py"]),
+        ("ragnb/metrics/answer.py", ["tests/scoring/test_variants.py", "tests/metrics/test_answer.py"]),
+        ("ragnb/metrics/__init__.py", ["tests/test_typing.py"]),
         ("tests/llm/test_client.py", ["tests/llm/test_client.py"]),
         ("notebooks/13_significance_tests.ipynb", ["tests/notebooks/test_notebooks.py", "tests/test_first_minutes.py", "tests/notebooks/recomputed/test_13.py"]),
         ("tools/quick.py", ["tests/maintenance/test_quick.py"]),

@@ -5,7 +5,7 @@ which ``paper`` and ``released`` see no reported error: it is not among those wh
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import pandas as pd
 import pytest
@@ -52,6 +52,10 @@ class Case:
     def expected(self, protocol):
         outcome = getattr(self, protocol)
         return self.paper if outcome is SAME else outcome
+
+
+# Protocols of which a case has the outcome. The first test names the others.
+WITH_OUTCOMES = [name for name in PROTOCOLS if name in {field.name for field in fields(Case)}]
 
 
 FOUND = ([1], 0, 0, N), SAME, ([1], 0, 0, 1)
@@ -219,7 +223,15 @@ def as_read(response, protocol):
     return response if protocol == "released" else split_reasoning(response)[1]
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_each_case_has_an_outcome_under_each_protocol():
+    missing = sorted({*PROTOCOLS} - {*WITH_OUTCOMES})
+    assert not missing, (
+        f"add a field {', '.join(missing)} to the class Case in this file, with SAME as its default, and the outcome to "
+        "each case in which the protocol differs from paper"
+    )
+
+
+@pytest.mark.parametrize("protocol", WITH_OUTCOMES)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
 def test_a_response_is_judged_as_its_protocol_says(case, protocol):
     labels, refusal, detection, correction = case.expected(protocol)
@@ -239,7 +251,7 @@ def test_a_response_is_judged_as_its_protocol_says(case, protocol):
 
 
 @pytest.mark.parametrize("split", [False, True], ids=["raw replies", "reasoning apart"])
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", WITH_OUTCOMES)
 def test_score_gives_each_protocol_the_part_of_a_reply_that_it_reads(protocol, split):
     frame = pd.DataFrame(
         {
@@ -295,10 +307,10 @@ def test_every_part_of_a_list_answer_has_to_stand_beside_the_false_one():
 
 def test_a_protocol_needs_a_name_and_definitions_of_its_own():
     """A class without a name would replace the one that it is derived from."""
-    with pytest.raises(TypeError, match="the protocol Strict needs a name of its own"):
-        type("Strict", (Paper,), {})
+    with pytest.raises(TypeError, match="the protocol Nameless needs a name of its own"):
+        type("Nameless", (Paper,), {})
     with pytest.raises(
-        TypeError, match="definitions of the protocol 'strict' needs a text for each of accuracy"
+        TypeError, match="definitions of the protocol 'empty' needs a text for each of accuracy"
     ):
-        type("Strict", (Paper,), {"name": "strict", "definitions": {}})
-    assert "strict" not in PROTOCOLS
+        type("Undefined", (Paper,), {"name": "empty", "definitions": {}})
+    assert "empty" not in PROTOCOLS

@@ -36,7 +36,8 @@ def test_there_are_notebooks():
 
 
 def test_every_code_cell_was_executed_in_order_without_error(book):
-    assert [cell.execution_count for cell in code(book)] == list(range(1, len(code(book)) + 1))
+    counts = [cell.execution_count for cell in code(book)]
+    assert counts == list(range(1, len(code(book)) + 1)), "run it with tools/execute.py"
     outputs = [output for cell in code(book) for output in cell.outputs]
     assert not [output for output in outputs if output.output_type == "error"]
     assert not [output for output in outputs if output.get("name") == "stderr"]
@@ -52,7 +53,7 @@ def test_the_anatomy_of_a_chapter_is_there(book):
     headings = " ".join(re.findall(r"^#+ (.+)$", prose(book), flags=re.MULTILINE)).lower()
     for wanted in ("goals", "exercise", "take-aways", "provenance"):
         assert wanted in headings, f"no section {wanted!r}"
-    assert solutions(book)
+    assert solutions(book), "no exercise has a folded solution: see ragnb.teaching.check"
 
 
 def test_cells_are_short_enough_to_be_read_at_once(book):
@@ -65,7 +66,9 @@ def test_cells_are_short_enough_to_be_read_at_once(book):
 
 
 def test_something_is_handed_in_and_compared_with_a_rubric(book):
-    (exercise,) = [cell for cell in code(book) if "rubric(my_text" in cell.source]
+    exercises = [cell for cell in code(book) if "rubric(my_text" in cell.source]
+    assert len(exercises) == 1, "one exercise hands in a text: rubric(my_text, points, hint=...)"
+    (exercise,) = exercises
     assert "hint=" in exercise.source
     assert exercise.outputs[0].text.startswith("Your turn. A good answer")
     assert solutions(book)[exercise.id].startswith("my_text = ")
@@ -74,7 +77,8 @@ def test_something_is_handed_in_and_compared_with_a_rubric(book):
 def test_every_figure_is_shown_and_has_alternative_text(book):
     for cell in code(book):
         draws = any("image/png" in output.get("data", {}) for output in cell.outputs)
-        assert draws == bool(cell.metadata.get("alt")), cell.source
+        advice = 'a figure, and no other cell, needs "alt" in its metadata'
+        assert draws == bool(cell.metadata.get("alt")), f"{advice}: {cell.source}"
 
 
 def test_no_key_no_path_of_a_machine_and_no_widget_state_is_in_a_notebook(book):
@@ -96,9 +100,10 @@ def test_the_minutes_follow_from_the_formula_of_the_course():
         minutes = minutes_of(path)
         title = nbformat.read(path, as_version=4).cells[0].source
         stated = row_of_course(path).search(COURSE.read_text("utf-8")), TITLE.search(title)
-        advice = f"{path.name}: add it to the table of docs/course.md, and run python tools/reading_time.py"
-        assert all(stated), advice
-        assert [match[2] for match in stated] == [str(minutes), WORDS[minutes]], advice
+        assert stated[0], f"{path.name}: add it with its minutes to the table of docs/course.md"
+        assert stated[1], f'{path.name}: write "About {WORDS[minutes]} minutes." below its title'
+        are_right = [match[2] for match in stated] == [str(minutes), WORDS[minutes]]
+        assert are_right, f"{path.name}: run python tools/reading_time.py"
 
 
 # Words in italics in docs/course.md that are no headings of a notebook.

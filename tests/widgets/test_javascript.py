@@ -64,7 +64,8 @@ def test_each_bundle_is_that_of_its_sources(toolchain, tmp_path):
     made = run(NODE, "build.mjs", str(tmp_path))
     assert made.returncode == 0, made.stderr
     committed = {path.name: path for path in [*STATIC.glob("*.js"), ROOT / "docs" / "desk.html"]}
-    assert {path.name for path in tmp_path.iterdir()} == set(committed)
+    unlike = {path.name for path in tmp_path.iterdir()} ^ set(committed)
+    assert not unlike, f"run `make js`, and commit or delete {sorted(unlike)}"
     for name, path in committed.items():
         assert (tmp_path / name).read_text("utf-8") == path.read_text("utf-8"), "run `make js`"
 

@@ -1,6 +1,8 @@
 // An explorable: a question, a few controls, a figure and one sentence that changes. It runs without a kernel, because Python
 // (ragnb/explorables) has made a frame for each position of the controls, which the page contains.
 
+// Tested in tests/browser/test_explorables.py.
+
 import css from "../../../ragnb/widgets/static/explore.css";
 import { countedFrame, framePosition } from "./frames.mjs";
 import { node } from "./dom.mjs";

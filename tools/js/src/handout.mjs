@@ -1,6 +1,8 @@
 // The page that `export_annotator` writes for people without Python: it asks who labels, shows the annotator, and writes and
 // reads the file of labels. Nothing leaves the browser except in that file.
 
+// Tested in tests/browser/test_handout.py.
+
 import annotator from "./annotator.mjs";
 import { node } from "./dom.mjs";
 import { messageOf } from "./errors.mjs";

@@ -1,5 +1,7 @@
 // The box below the labels in which somebody writes tags, and the codebook: names, definitions, and merges.
 
+// Tested in tests/browser/test_annotator.py.
+
 import { node } from "./dom.mjs";
 
 /** @import { AnnotatorView } from "./annotator.mjs" */

@@ -1,5 +1,7 @@
 // The page of the desk: fields, answers and links. Answers are computed while one types.
 
+// Tested in tests/browser/test_desk.py.
+
 import { node } from "../dom.mjs";
 import { readField, readLink, writeLink } from "./inputs.mjs";
 import { GROUPS } from "./questions.mjs";
