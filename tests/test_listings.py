@@ -84,12 +84,13 @@ def test_the_module_of_the_metrics_of_rgb_explains_each_protocol(name):
 
 def test_a_text_that_counts_the_protocols_has_their_number():
     texts = [*ROOT.glob("docs/*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md"]
+    wrong = []
     for path in [*texts, *ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("ragnb/**/*.py")]:
         counted = re.findall(r"\b(\w+) protocols\b", path.read_text("utf-8"))
         # Two protocols are not all of them.
-        for word in {word.lower() for word in counted} & {*NUMBERS[1:]}:
-            is_right = NUMBERS.index(word) + 2 == len(PROTOCOLS)
-            assert is_right, f"{path.name} counts {word} protocols, and there are {len(PROTOCOLS)}"
+        counts = {word.lower() for word in counted} & {*NUMBERS[1:]}
+        wrong += [path.name for word in counts if NUMBERS.index(word) + 2 != len(PROTOCOLS)]
+    assert not wrong, f"correct {', '.join(wrong)}: there are {len(PROTOCOLS)} protocols"
 
 
 # ---- an annotation task --------------------------------------------------------------------------

@@ -164,7 +164,7 @@ def test_each_file_has_one_format_only(file):
     content = ragnb.datasets.reading.read_frame(HERE / file)
     recognised = [name for name, one in FORMATS.items() if one.recognises(content)]
     assert len(recognised) == 1, (
-        f"{recognised or 'no format'} recognises {file}: choose keys that this format alone has"
+        f"{file} has the keys of {recognised or 'no format'}: choose keys that one format alone has"
     )
 
 
