@@ -23,8 +23,8 @@ from benchmarks.timing import ROOT, responses, wall_time
 ROWS, FILES = 1_000_000, 20
 LIMIT = 1_000_000_000
 METRICS = ["answer.exact_match", "answer.f1"]
-# What Python and pyarrow print if there is not enough memory.
-OUT_OF_MEMORY = ("MemoryError", "bad_alloc")
+# What Python, pyarrow and the C library print if there is not enough memory.
+OUT_OF_MEMORY = ("MemoryError", "bad_alloc", "cannot allocate memory")
 
 
 def score_file(source: Path, target: Path) -> None:
