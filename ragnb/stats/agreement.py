@@ -513,9 +513,11 @@ def panel_intervals(
     has_first = np.array([0 in pair for pair in pairs])
 
     def mean_with(sums: Floats) -> Floats:
+        """Mean agreement of the pairs with the annotator."""
         return statistic(sums)[..., has_first].mean(axis=-1)
 
     def mean_between(sums: Floats) -> Floats:
+        """Mean agreement of the pairs within the panel."""
         return statistic(sums)[..., ~has_first].mean(axis=-1)
 
     low, high = BOUNDS[coefficient]

@@ -116,6 +116,8 @@ class Annotator(anywidget.AnyWidget):
         self._displayed = -math.inf
         # The thread in which messages of the browser arrive, while there is a browser.
         self._receiver: threading.Thread | None = None
+        # When the browser sent something; minus infinity if it never did.
+        self._heard = -math.inf
         # The last question how many actions are on their way, and the last answer of each view.
         self._question = 0
         self._pending: dict[int, int] = {}
@@ -154,11 +156,13 @@ class Annotator(anywidget.AnyWidget):
     def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
         """Do what a message requests, to the item for which it was meant; show errors."""
         self._receiver = threading.current_thread()
-        if content.get("act") == "pending":
-            with self._answered:
-                if content.get("question") == self._question:
-                    self._pending[content["view"]] = int(content["pending"])
-                    self._answered.notify_all()
+        with self._answered:
+            is_answer = content.get("act") == "pending"
+            if is_answer and content.get("question") == self._question:
+                self._pending[content["view"]] = int(content["pending"])
+            self._heard = time.monotonic()
+            self._answered.notify_all()
+        if is_answer:
             return
         if content.get("act") == "shown":
             # The first view takes the focus after the cell has run, not one of a notebook that is
@@ -196,7 +200,11 @@ class Annotator(anywidget.AnyWidget):
             self._pending = {}
         self.send({"kind": "pending", "question": self._question})
         with self._answered:
-            is_answered = self._answered.wait(NO_ANSWER)
+            # A busy page sends actions before its answer.
+            while not self._pending and self._answered.wait(NO_ANSWER):
+                pass
+            is_answered = bool(self._pending)
+            is_silent = not is_answered and time.monotonic() - self._heard < JUST_NOW
             if not is_answered:
                 self._receiver = None  # the page is closed; its next message says that it is open
             # Any message is progress. If nothing is on its way, other views may still answer.
@@ -204,6 +212,12 @@ class Annotator(anywidget.AnyWidget):
                 limit = NO_PROGRESS if sum(self._pending.values()) else OTHER_VIEWS
                 is_answered = self._answered.wait(limit)
             pending = sum(self._pending.values())
+        if is_silent:
+            warn(
+                f"the page of {self.session.annotator!r} does not answer; if it is still open, its last "
+                "actions may not be in these labels; read them again when the annotator says that they "
+                "are saved"
+            )
         if pending:
             actions = "1 action" if pending == 1 else f"{pending} actions"
             warn(

@@ -1,11 +1,15 @@
 import json
 import re
+import threading
+import time
+import warnings
 
 import pytest
 from support.hostile import Reader
 from support.labelling import plain_frame
 
 import ragnb
+from ragnb.annotation import read_labels
 from ragnb.annotation.log import read_log
 from ragnb.errors import InputError
 from ragnb.widgets import Annotator
@@ -161,3 +165,51 @@ def test_it_shows_what_its_session_was_used_for_before_it_is_displayed(annotator
 def test_without_a_path_it_is_refused(records):
     with pytest.raises(InputError, match="needs a path for its log, got none"):
         Annotator(records, "trace", "ana", **BY)
+
+
+def from_the_browser(widget, **content):
+    """Send a message in another thread, as JupyterLab does."""
+    thread = threading.Thread(target=widget._handle_custom_msg, args=(content, []))
+    thread.start()
+    thread.join()
+
+
+def test_a_page_that_does_not_answer_is_named(annotator, monkeypatch):
+    """Its last labels may be on their way, so they must not be missing without a word."""
+    monkeypatch.setattr("ragnb.widgets.annotator.NO_ANSWER", 0.05)
+    from_the_browser(annotator, act="shown")
+    with pytest.warns(UserWarning, match="does not answer; if it is still open, its last actions"):
+        read_labels(annotator)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_labels(annotator)  # a page that is closed is asked once
+
+
+def test_a_page_that_was_left_long_ago_is_taken_as_closed(annotator, monkeypatch):
+    monkeypatch.setattr("ragnb.widgets.annotator.NO_ANSWER", 0.05)
+    monkeypatch.setattr("ragnb.widgets.annotator.JUST_NOW", 0.0)
+    from_the_browser(annotator, act="shown")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_labels(annotator)
+
+
+def test_a_page_that_is_busy_may_take_longer_while_it_sends_actions(annotator, monkeypatch):
+    monkeypatch.setattr("ragnb.widgets.annotator.NO_ANSWER", 0.3)
+    from_the_browser(annotator, act="shown")
+
+    def busy():
+        for _ in range(4):
+            time.sleep(0.15)
+            annotator._handle_custom_msg({"act": "shown"}, [])
+        answer = {"act": "pending", "question": annotator._question, "view": 1, "pending": 0}
+        annotator._handle_custom_msg(answer, [])
+
+    thread = threading.Thread(target=busy)
+    thread.start()
+    started = time.monotonic()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_labels(annotator)
+    assert time.monotonic() - started > 0.6
+    thread.join()
