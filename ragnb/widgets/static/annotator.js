@@ -1309,6 +1309,14 @@ var Saving = class {
   close() {
     this.stopClock();
     removeEventListener("beforeunload", this.beforeUnload);
+    this.signal({ act: "closed", view: this.view, lost: this.held.length });
+  }
+  /** @param {Signal} signal */
+  signal(signal) {
+    try {
+      this.model.send(signal);
+    } catch {
+    }
   }
   startClock() {
     this.stopClock();
@@ -1340,10 +1348,7 @@ var Saving = class {
     if (pending === 0) {
       this.question = null;
     }
-    try {
-      this.model.send({ act: "pending", question, pending, view });
-    } catch {
-    }
+    this.signal({ act: "pending", question, pending, view });
   }
   // ---- keys that are faster than the kernel ------------------------------------------------------------------------
   // Whether the item that a key is meant for is not on the screen yet.
@@ -2360,10 +2365,7 @@ var Annotator = class {
   // Only Python knows whether a cell has just shown the annotator, or a notebook was opened that shows it.
   askForFocus() {
     this.focusBefore = document.activeElement;
-    try {
-      this.model.send({ act: "shown" });
-    } catch {
-    }
+    this.saving.signal({ act: "shown", view: this.saving.view });
   }
   // Unless the focus has moved elsewhere meanwhile, or somebody is writing.
   takeFocus() {

@@ -563,11 +563,7 @@ class Annotator {
   // Only Python knows whether a cell has just shown the annotator, or a notebook was opened that shows it.
   askForFocus() {
     this.focusBefore = document.activeElement;
-    try {
-      this.model.send({ act: "shown" });
-    } catch {
-      // Without a kernel, nothing can be labelled.
-    }
+    this.saving.signal({ act: "shown", view: this.saving.view });
   }
 
   // Unless the focus has moved elsewhere meanwhile, or somebody is writing.

@@ -293,8 +293,8 @@ export class LocalModel {
       queueMicrotask(() => this.emit("msg:custom", { kind: "focus" }));
       return;
     }
-    if (message.act === "pending") {
-      return; // it answers a question of Python
+    if (message.act === "pending" || message.act === "closed") {
+      return; // only Python waits for it
     }
     const { act, id, ...content } = message;
     const answer = { ack: id, message: "", failed: false };

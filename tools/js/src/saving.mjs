@@ -4,7 +4,7 @@
 import { node } from "./dom.mjs";
 import { messageOf } from "./errors.mjs";
 
-/** @import { Act, ActName, Acts, AnnotatorModel, Answered } from "./types.js" */
+/** @import { Act, ActName, Acts, AnnotatorModel, Answered, Signal } from "./types.js" */
 
 /**
  * An act that was sent and is not acknowledged yet: the number of its item, and when it was sent.
@@ -180,6 +180,16 @@ export class Saving {
   close() {
     this.stopClock();
     removeEventListener("beforeunload", this.beforeUnload);
+    this.signal({ act: "closed", view: this.view, lost: this.held.length });
+  }
+
+  /** @param {Signal} signal */
+  signal(signal) {
+    try {
+      this.model.send(signal);
+    } catch {
+      // Without a kernel, nobody waits for it.
+    }
   }
 
   startClock() {
@@ -217,11 +227,7 @@ export class Saving {
     if (pending === 0) {
       this.question = null;
     }
-    try {
-      this.model.send({ act: "pending", question, pending, view });
-    } catch {
-      // Without a kernel, nobody waits for an answer.
-    }
+    this.signal({ act: "pending", question, pending, view });
   }
 
   // ---- keys that are faster than the kernel ------------------------------------------------------------------------

@@ -165,11 +165,17 @@ export type ActName = keyof Acts;
 /** An act, with the number of the item that it is about. */
 export type Act = { [Name in ActName]: { act: Name; id: number; number: number } & Acts[Name] }[ActName];
 
-/** What the annotator sends besides acts: that it is on the screen, and how many acts of a view are not saved yet. */
-export type Signal = { act: "shown" } | { act: "pending"; question: number; pending: number; view: number };
+/**
+ * What a view of the annotator sends besides acts: that it is on the screen, how many acts are not saved yet, and that it
+ * was closed and which number of keys was lost with it.
+ */
+export type Signal =
+  | { act: "shown"; view: number }
+  | { act: "pending"; question: number; pending: number; view: number }
+  | { act: "closed"; view: number; lost: number };
 
-/** A message of Python besides the state. */
-export type Message = { kind: "focus" } | { kind: "pending"; question: number };
+/** A message of Python besides the state; nothing has to be done after "heard". */
+export type Message = { kind: "focus" } | { kind: "heard" } | { kind: "pending"; question: number };
 
 /** What the widgets use of the model of anywidget, which `LocalModel` has as well. */
 export interface Model<Content, Sent, Received> {
