@@ -5,6 +5,7 @@ import json
 import pandas as pd
 import pytest
 from browser.test_hostile_widgets import ANNOTATORS, check_inert
+from playwright.sync_api import TimeoutError as PageTimeout
 from support.hostile import PAYLOADS, visible
 from support.items import verdict_items
 from support.lab import launch
@@ -51,7 +52,12 @@ class Sheet:
             self.page.keyboard.press(key)
 
     def sees(self, words):
-        self.page.locator("main", has_text=words).wait_for(timeout=10_000)
+        try:
+            self.page.locator("main", has_text=words).wait_for(timeout=20_000)
+        except PageTimeout:
+            stored = self.page.evaluate("() => Object.entries(localStorage)")
+            shown = self.page.locator("main").inner_text()
+            pytest.fail(f"{words!r} is not on the page:\n{shown}\n{stored}")
 
     def sees_chosen(self, option):
         self.page.locator(".option.on", has_text=option).wait_for(timeout=10_000)
@@ -220,6 +226,7 @@ def test_a_bad_file_is_refused_and_leaves_the_page_as_it_was(person, tmp_path):
         (tmp_path / "bad.jsonl").write_text(text, "utf-8")
         there = Sheet(person(), path)
         there.press("2")
+        there.sees("1 of 3 labelled")
         there.page.get_by_label("add a labels file").set_input_files(tmp_path / "bad.jsonl")
         there.sees("This file cannot be used: ")
         assert there.page.evaluate("() => ({}).hit") is None
