@@ -7,15 +7,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import regex
+
 from ragnb.arguments import accepts
 from ragnb.datasets.files import several_files
 from ragnb.errors import InputError
+from ragnb.text import fold
 
 # A folded solution in the text of a notebook.
 _SOLUTION = re.compile(
     r"\s*<details>\s*<summary>\s*Solutions?\s*</summary>.*?</details>[ \t]*",
     re.DOTALL | re.IGNORECASE,
 )
+# Letters of scripts that separate words by spaces and join no short words to the next one, and digits.
+_SPACED = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{N}]")
 # What a slide begins with. Other cells stay on the slide before them.
 _SLIDES = {"# ": "slide", "## ": "slide", "### ": "subslide"}
 
@@ -99,10 +104,10 @@ def rubric(
         print("Your turn. A good answer", *(f"  - {point}" for point in words_of), sep="\n")
         print(f"Hint: {hint}")
         return
-    folded = " ".join(text.casefold().split())
+    folded = fold(text)
     n_missing = 0
     for point, words in words_of.items():
-        if any(_begins_a_word(word.casefold(), folded) for word in words):
+        if any(_begins_a_word(fold(word), folded) for word in words):
             print(f"  ✓ {point}")
         elif words:
             n_missing += 1
@@ -116,8 +121,12 @@ def rubric(
 
 
 def _begins_a_word(phrase: str, text: str) -> bool:
-    """Whether a phrase is in a text, and no word character is before it. A phrase such as ± may be anywhere."""
-    start = r"(?<!\w)" if phrase[:1].isalnum() else ""
+    """Whether a phrase is in a text, and no word character is before it.
+
+    A phrase such as ± may be anywhere, and so may Chinese words (which have no space before them) and Arabic ones (which may
+    have a joined "and" or "the").
+    """
+    start = r"(?<!\w)" if _SPACED.match(phrase) else ""
     return re.search(start + re.escape(phrase), text) is not None
 
 

@@ -81,10 +81,15 @@ def test_a_rubric_names_what_a_text_forgot(text, marks, end, capsys):
         ("Any answer", True),
         ("anything", True),
         ("0.30±0.02", True),
+        ("报告包含置信区间。", True),
+        ("العدد والفاصل", True),
+        ("le déjà-vu", True),
+        ("le de\u0301ja\u0300-vu", True),
+        ("prédéjà", False),
     ],
 )
 def test_a_phrase_of_a_rubric_begins_at_a_word(text, is_said, capsys):
-    rubric(text, {"the point": ["0 of", "any", "±"]}, hint="count")
+    rubric(text, {"the point": ["0 of", "any", "±", "区间", "فاصل", "déjà"]}, hint="count")
     assert ("  ✓ the point" in capsys.readouterr().out) == is_said
 
 
