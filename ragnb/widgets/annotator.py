@@ -1,10 +1,8 @@
 """The annotator: a widget that labels items and saves every action at once."""
 
 import math
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextvars import Context, copy_context
 from pathlib import Path
 from typing import Any
 from weakref import WeakMethod
@@ -12,7 +10,6 @@ from weakref import WeakMethod
 import anywidget
 import pandas as pd
 import traitlets
-from IPython import get_ipython
 
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import LISTS, Task
@@ -21,6 +18,7 @@ from ragnb.errors import InputError, RagnbError
 from ragnb.markup import Markup, join, spelled, tag
 from ragnb.printing import warn
 from ragnb.widgets.annotation_page import entry_of, page_of, state_of, static_page, task_of
+from ragnb.widgets.browser import Browser
 from ragnb.widgets.pages import STATIC, with_static
 
 # Actions after which another item may be on the screen. Those of the first group start from the item for which they were
@@ -30,13 +28,6 @@ LEAVING = (*LEAVING_ITS_ITEM, "go", "undo", "redo")
 
 # Seconds after which an annotator that a cell has shown no longer takes the focus.
 JUST_NOW = 10.0
-# Seconds within which the browser must say how many actions are on their way, and make progress.
-NO_ANSWER = 2.0
-NO_PROGRESS = 10.0
-# The number of the question whose answer shows how messages of the page arrive.
-FIRST_QUESTION = 0
-# Seconds in which the annotator's views in other pages answer, too.
-OTHER_VIEWS = 0.1
 
 
 class Annotator(anywidget.AnyWidget):
@@ -118,19 +109,7 @@ class Annotator(anywidget.AnyWidget):
         self.session.go(self.session.number)
         # When a cell displayed the annotator; minus infinity if no view has to take the focus.
         self._displayed = -math.inf
-        # The context of the last message of a page whose messages arrive while a cell runs; None if
-        # there is none. And the threads that handle a message at the moment.
-        self._page_context: Context | None = None
-        self._handlers: set[threading.Thread] = set()
-        # When the browser sent something; minus infinity if it never did.
-        self._heard = -math.inf
-        # The views on the screen, and the number of keys that were lost with views that were closed.
-        self._views: set[int] = set()
-        self._lost = 0
-        # The last question how many actions are on their way, and the last answer of each view.
-        self._question = 0
-        self._pending: dict[int, int] = {}
-        self._answered = threading.Condition()
+        self._browser = Browser(self.send)
         super().__init__(task=task_of(self.session.task), page=self._page(), jump=self._entries())
         self.refresh(message="; ".join(self.session.notices))
         self.on_msg(self._receive)
@@ -146,18 +125,7 @@ class Annotator(anywidget.AnyWidget):
         The keyword arguments are those of an answer to the browser: the id of its message (`ack`), a sentence for the
         annotator (`message`), whether the action `failed`, and the numbers of the items that it may have `touched`.
         """
-        self._answer_page(self._show, ack, message, failed, touched)
-
-    def _answer_page(self, send: Callable[..., None], *content: Any) -> None:
-        """Send something to the page, as an answer to the page's last message.
-
-        ipykernel 7.4 handles the next message of a page in the thread that has sent the page
-        something last. If that were the thread of a cell, it would have to wait until the cell has run.
-        """
-        if self._page_context is None:
-            send(*content)
-        else:
-            self._page_context.copy().run(send, *content)
+        self._browser.answer(self._show, ack, message, failed, touched)
 
     def _show(self, ack: int, message: str, failed: bool, touched: Iterable[int]) -> None:
         """Send the state of the session, and what was learned of the lines of the list."""
@@ -179,43 +147,25 @@ class Annotator(anywidget.AnyWidget):
 
     def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
         """Handle a message of the page."""
-        if _arrives_while_a_cell_runs():
-            self._page_context = copy_context()
-        self._handlers.add(threading.current_thread())
-        try:
-            with self._answered:
-                self._heard = time.monotonic()
-                self._answered.notify_all()
-            handle = {
-                "shown": self._add_view,
-                "pending": self._keep_pending,
-                "closed": self._forget_view,
-            }
-            handle.get(content.get("act"), self._do)(content)
-        finally:
-            self._handlers.remove(threading.current_thread())
+        with self._browser.handling():
+            act = content.get("act")
+            if act == "shown":
+                self._add_view(content["view"])
+            elif act == "pending":
+                self._browser.keep(content["view"], content["question"], int(content["pending"]))
+            elif act == "closed":
+                self._browser.close(content["view"], content["lost"])
+            else:
+                self._do(content)
 
-    def _add_view(self, content: dict[str, Any]) -> None:
+    def _add_view(self, view: int) -> None:
         """Know a new view, and give it the focus if a cell has just shown it."""
-        self._views.add(content["view"])
         # The first view takes the focus after the cell has run, not one of a notebook that is opened
         # later.
         if time.monotonic() - self._displayed < JUST_NOW:
             self.send({"kind": "focus"})
         self._displayed = -math.inf
-        if self._page_context is None:
-            # The first message of a page may leave before the page can send messages while a cell
-            # runs. The answer shows whether it can.
-            self.send({"kind": "pending", "question": FIRST_QUESTION})
-
-    def _keep_pending(self, content: dict[str, Any]) -> None:
-        """Keep a view's answer how many of its actions are on their way."""
-        if content["question"] == FIRST_QUESTION:
-            self.send({"kind": "heard"})  # so that the next message arrives as this one did
-        with self._answered:
-            if content["question"] == self._question:
-                self._pending[content["view"]] = int(content["pending"])
-                self._answered.notify_all()
+        self._browser.open(view)
 
     def _do(self, content: dict[str, Any]) -> None:
         """Do what a message requests, to the item for which it was meant; show errors."""
@@ -234,68 +184,10 @@ class Annotator(anywidget.AnyWidget):
                 ack = content.get("id", 0)
                 self.refresh(ack=ack, message=message, failed=failed, touched=touched)
 
-    def _forget_view(self, content: dict[str, Any]) -> None:
-        """Stop waiting for a view that was closed; without views, there is nobody to wait for."""
-        with self._answered:
-            self._lost += content["lost"]
-            self._views.discard(content["view"])
-            if not self._views:
-                self._page_context = None
-
     def _wait_for_browser(self) -> None:
-        """Wait until everything that was done in the browser is in the log, or warn of what is not.
-
-        JupyterLab handles clicks while a cell runs, so that a cell could read the log before the last
-        clicks have arrived. Where clicks are handled between cells, what the browser has sent before
-        is in the log already.
-        """
-        self._warn_of_lost_keys()
-        if self._page_context is None or threading.current_thread() in self._handlers:
-            return
-        with self._answered:
-            self._question += 1
-            self._pending = {}
-        self._answer_page(self.send, {"kind": "pending", "question": self._question})
-        with self._answered:
-            # A busy page sends actions before its answer.
-            while not self._pending and self._answered.wait(NO_ANSWER):
-                pass
-            is_answered = bool(self._pending)
-            is_silent = not is_answered and time.monotonic() - self._heard < JUST_NOW
-            if not is_answered:
-                self._page_context = (
-                    None  # the page is closed; its next message says that it is open
-                )
-            # Any message is progress. If nothing is on its way, other views may still answer.
-            while is_answered:
-                limit = NO_PROGRESS if sum(self._pending.values()) else OTHER_VIEWS
-                is_answered = self._answered.wait(limit)
-            pending = sum(self._pending.values())
-        if is_silent:
-            warn(
-                f"the page of {self.session.annotator!r} does not answer; if it is still open, its last "
-                "actions may not be in these labels; read them again when the annotator says that they "
-                "are saved"
-            )
-        if pending:
-            actions = "1 action" if pending == 1 else f"{pending} actions"
-            warn(
-                f"{actions} of {self.session.annotator!r} {'is' if pending == 1 else 'are'} still on the "
-                "way from the browser and not in these labels; read them again when the annotator says "
-                "that they are saved"
-            )
-
-    def _warn_of_lost_keys(self) -> None:
-        """Say once how many keys were pressed before a view was closed, and did nothing."""
-        with self._answered:
-            lost = self._lost
-            self._lost = 0
-        if lost:
-            keys = "1 key" if lost == 1 else f"{lost} keys"
-            warn(
-                f"{keys} that {self.session.annotator!r} pressed shortly before the output was closed did "
-                "nothing; check the last items in the annotator"
-            )
+        """Wait until everything that was done in the browser is in the log, or warn of what is not."""
+        for sentence in self._browser.wait(self.session.annotator):
+            warn(sentence)
 
     def _act(self, content: dict[str, Any]) -> str | None:
         """Do one action, and return a sentence for the annotator if there is one."""
@@ -390,7 +282,7 @@ class Annotator(anywidget.AnyWidget):
         self._displayed = time.monotonic()
         self.refresh(message=self.state["message"], failed=self.state["failed"])
         self.jump[:] = self._entries()
-        self._answer_page(self.send_state, "jump")
+        self._browser.answer(self.send_state, "jump")
         static = {"text/plain": repr(self), "text/html": self._repr_html_()}
         return with_static(super()._repr_mimebundle_(**options), static)
 
@@ -401,19 +293,6 @@ def _notice(what: str, event: Mapping[str, Any] | None) -> str:
         return f"nothing to be {what}"
     fields = dict.fromkeys(entry["field"] for entry in event.get("set", ()))
     return f"{what}: {', '.join(fields) or event['action']}"
-
-
-def _arrives_while_a_cell_runs() -> bool:
-    """Whether the message that is handled was sent so that it need not wait for a cell to end.
-
-    Either it is handled in another thread than cells, or its header names another thread (a
-    "subshell").
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return True
-    kernel = getattr(get_ipython(), "kernel", None)
-    header = kernel.get_parent().get("header", {}) if kernel else {}
-    return header.get("subshell_id") is not None
 
 
 def _call(function: Callable[[], None] | None) -> None:

@@ -68,11 +68,11 @@ def test_an_output_that_is_gone_is_not_waited_for(book):
     book.locator(".ragnb-annotator").wait_for(state="detached")
     # A page that is waited for would have a minute to answer.
     timed = """import time
-import ragnb.widgets.annotator
+import ragnb.widgets.browser
 from ragnb.annotation import read_labels
-ragnb.widgets.annotator.NO_ANSWER = 60
+ragnb.widgets.browser.NO_ANSWER = 60
 start = time.monotonic()
 labels = read_labels('gone.verdict.jsonl')
 print(len(labels), time.monotonic() - start < 30)
-ragnb.widgets.annotator.NO_ANSWER = 2"""
+ragnb.widgets.browser.NO_ANSWER = 2"""
     assert book.evaluate(PRINTED % KERNEL, timed) == "1 True\n"

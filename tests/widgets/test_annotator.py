@@ -176,7 +176,7 @@ def from_the_browser(widget, **content):
 
 def test_a_page_that_does_not_answer_is_named(annotator, monkeypatch):
     """Its last labels may be on their way, so they must not be missing without a word."""
-    monkeypatch.setattr("ragnb.widgets.annotator.NO_ANSWER", 0.05)
+    monkeypatch.setattr("ragnb.widgets.browser.NO_ANSWER", 0.05)
     from_the_browser(annotator, act="shown", view=1)
     with pytest.warns(UserWarning, match="does not answer; if it is still open, its last actions"):
         read_labels(annotator)
@@ -186,8 +186,8 @@ def test_a_page_that_does_not_answer_is_named(annotator, monkeypatch):
 
 
 def test_a_page_that_was_left_long_ago_is_taken_as_closed(annotator, monkeypatch):
-    monkeypatch.setattr("ragnb.widgets.annotator.NO_ANSWER", 0.05)
-    monkeypatch.setattr("ragnb.widgets.annotator.JUST_NOW", 0.0)
+    monkeypatch.setattr("ragnb.widgets.browser.NO_ANSWER", 0.05)
+    monkeypatch.setattr("ragnb.widgets.browser.JUST_NOW", 0.0)
     from_the_browser(annotator, act="shown", view=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -195,7 +195,7 @@ def test_a_page_that_was_left_long_ago_is_taken_as_closed(annotator, monkeypatch
 
 
 def test_an_output_that_was_closed_is_not_waited_for(annotator, monkeypatch):
-    monkeypatch.setattr("ragnb.widgets.annotator.NO_ANSWER", 30.0)
+    monkeypatch.setattr("ragnb.widgets.browser.NO_ANSWER", 30.0)
     for view in (1, 2):
         from_the_browser(annotator, act="shown", view=view)
     for view in (1, 2):
@@ -208,7 +208,7 @@ def test_an_output_that_was_closed_is_not_waited_for(annotator, monkeypatch):
 
 
 def test_the_other_view_of_an_output_that_was_closed_is_asked(annotator, monkeypatch):
-    monkeypatch.setattr("ragnb.widgets.annotator.NO_ANSWER", 0.05)
+    monkeypatch.setattr("ragnb.widgets.browser.NO_ANSWER", 0.05)
     for view in (1, 2):
         from_the_browser(annotator, act="shown", view=view)
     from_the_browser(annotator, act="closed", view=1, lost=0)
@@ -228,14 +228,19 @@ def test_keys_that_were_lost_with_a_closed_output_are_named_once(annotator, lost
 
 
 def test_a_page_that_is_busy_may_take_longer_while_it_sends_actions(annotator, monkeypatch):
-    monkeypatch.setattr("ragnb.widgets.annotator.NO_ANSWER", 0.3)
+    monkeypatch.setattr("ragnb.widgets.browser.NO_ANSWER", 0.3)
     from_the_browser(annotator, act="shown", view=1)
 
     def busy():
         for _ in range(4):
             time.sleep(0.15)
             annotator._handle_custom_msg({"act": "shown", "view": 1}, [])
-        answer = {"act": "pending", "question": annotator._question, "view": 1, "pending": 0}
+        answer = {
+            "act": "pending",
+            "question": annotator._browser._question,
+            "view": 1,
+            "pending": 0,
+        }
         annotator._handle_custom_msg(answer, [])
 
     thread = threading.Thread(target=busy)
