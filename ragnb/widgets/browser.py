@@ -1,6 +1,6 @@
 """The views of a widget in a browser, whose messages can be on their way while a cell runs."""
 
-# Tested in tests/widgets/test_annotator.py, and in a browser in tests/browser/test_annotator_reading.py.
+# Tested in tests/widgets/test_annotator.py.
 
 import math
 import threading
