@@ -18,6 +18,7 @@ def responses():
 
 @pytest.fixture(scope="module")
 def shown(responses):
+    """A choice stays until the next one, so each test chooses all that it looks at."""
     return ragnb.dashboard(responses)
 
 
@@ -61,7 +62,13 @@ def test_a_choice_without_responses_says_so(shown):
 
 
 def test_without_a_kernel_the_table_the_figure_and_the_first_responses_are_there(shown):
-    shown.choose(systems=["answer", "plain"], metric="rgb.accuracy", noise_rate=0.0, task="noise")
+    shown.choose(
+        systems=["answer", "plain"],
+        metric="rgb.accuracy",
+        protocol="paper",
+        noise_rate=0.0,
+        task="noise",
+    )
     page = static_page(shown)
     assert 'src="data:image/png;base64,' in page
     assert "metric: rgb.accuracy; protocol: paper; task: noise; noise rate: 0" in page
