@@ -5,7 +5,7 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import Context, copy_context
 from typing import Any
@@ -170,6 +170,8 @@ def _arrives_while_a_cell_runs() -> bool:
     """
     if threading.current_thread() is not threading.main_thread():
         return True
-    kernel = getattr(get_ipython(), "kernel", None)
-    header = kernel.get_parent().get("header", {}) if kernel else {}
+    # Other kernels than ipykernel need not have this method; they have no subshells.
+    kernel: Any = getattr(get_ipython(), "kernel", None)
+    message: Mapping[str, Any] = kernel.get_parent() if hasattr(kernel, "get_parent") else {}
+    header = message.get("header") or {}
     return header.get("subshell_id") is not None

@@ -3,6 +3,7 @@ import re
 import threading
 import time
 import warnings
+from types import SimpleNamespace
 
 import pytest
 from support.hostile import Reader
@@ -172,6 +173,30 @@ def from_the_browser(widget, **content):
     thread = threading.Thread(target=widget._handle_custom_msg, args=(content, []))
     thread.start()
     thread.join()
+
+
+@pytest.mark.parametrize(
+    ("message", "waits"),
+    [
+        (None, False),
+        ({}, False),
+        ({"header": None}, False),
+        ({"header": {"msg_id": "1"}}, False),
+        ({"header": {"subshell_id": None}}, False),
+        ({"header": {"subshell_id": "a"}}, True),
+    ],
+)
+def test_only_a_page_that_uses_a_subshell_is_waited_for(annotator, monkeypatch, message, waits):
+    """Messages that the thread of the cells handles are there already, in whatever kernel."""
+    kernel = SimpleNamespace() if message is None else SimpleNamespace(get_parent=lambda: message)
+    shell = SimpleNamespace(kernel=kernel)
+    monkeypatch.setattr("ragnb.widgets.browser.get_ipython", lambda: shell)
+    monkeypatch.setattr("ragnb.widgets.browser.NO_ANSWER", 0.05)
+    annotator._handle_custom_msg({"act": "shown", "view": 1}, [])
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        read_labels(annotator)
+    assert [str(one.message)[:31] for one in warned] == ["the page of 'ana' does not answ"] * waits
 
 
 def test_a_page_that_does_not_answer_is_named(annotator, monkeypatch):
