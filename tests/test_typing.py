@@ -4,13 +4,13 @@ import inspect
 import os
 import re
 import runpy
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
 import jedi
 import pytest
-from mypy import api
 
 import ragnb
 from tools.stubs import FACES, path_of, stub_of
@@ -46,9 +46,12 @@ def checked(code, folder):
     file.write_text(f"import numpy as np\nimport ragnb\n{code}\n", "utf-8")
     # The settings and the cache are those of the package, whose modules are then checked once.
     settings = [f"--config-file={ROOT / 'pyproject.toml'}", f"--cache-dir={ROOT / '.mypy_cache'}"]
-    printed, problem, _ = api.run([*settings, f"--python-executable={sys.executable}", str(file)])
-    assert not problem
-    return [line.partition(": ")[2] for line in printed.splitlines()]
+    # In a process of its own, because mypy lets Python look for garbage among all collected tests again.
+    command = [sys.executable, "-m", "mypy", *settings, str(file)]
+    surroundings = os.environ | {"MYPYPATH": str(ROOT)}
+    ran = subprocess.run(command, capture_output=True, encoding="utf-8", env=surroundings)
+    assert not ran.stderr
+    return [line.partition(": ")[2] for line in ran.stdout.splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -57,12 +60,7 @@ def revealed(tmp_path_factory):
     names = [*FUNCTIONS, *CLASSES]
     imports = "\n".join(f"import {face}" for face in FACES)
     folder = tmp_path_factory.mktemp("revealed")
-    before = os.environ.get("MYPYPATH")
-    os.environ["MYPYPATH"] = str(ROOT)
-    try:
-        lines = checked("\n".join([imports, *(f"reveal_type({name})" for name in names)]), folder)
-    finally:
-        os.environ.pop("MYPYPATH") if before is None else os.environ.update(MYPYPATH=before)
+    lines = checked("\n".join([imports, *(f"reveal_type({name})" for name in names)]), folder)
     shown = [found[1] for line in lines if (found := re.search(r'Revealed type is "(.*)"$', line))]
     return dict(zip(names, shown, strict=True))
 
