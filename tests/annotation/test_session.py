@@ -7,6 +7,7 @@ import threading
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -128,6 +129,30 @@ def test_accepted_changed_and_own_labels_are_told_apart(path):
         ("support", "b"): {"source": "human"},
     }
     assert session.suggestion() == {support: "full"}, "of what is untouched only"
+
+
+def test_suggestions_come_from_a_mapping_or_from_a_frame_with_a_column_for_some_fields(tmp_path):
+    of_verdict = {"q/0": {"verdict": "correct"}, "q/2": {"verdict": "refuse"}}
+    frame = pd.DataFrame(
+        {
+            "example_id": ["q/2", "q/0", "q/9"],
+            "verdict": ["refuse", "correct", "correct"],
+            "reply": ["no idea", "Oslo", "of no item here"],
+        }
+    )
+    for number, suggestions in enumerate((of_verdict, frame)):
+        path = tmp_path / f"{number}.sqlite"
+        session = opened(path, plain_frame(), "verdict", suggestions=suggestions)
+        found = []
+        for item in range(3):
+            session.go(item)
+            found.append(session.suggestion().get(("verdict", None)))
+        assert found == ["correct", None, "refuse"]
+
+
+def test_a_frame_of_suggestions_may_lack_fields_of_the_task(path):
+    frame = pd.DataFrame({"example_id": ["q/0"], "relevant": [["0a"]]})
+    assert opened(path, suggestions=frame).suggestion() == {RELEVANT: ["0a"]}
 
 
 def test_the_blind_see_nothing_and_their_labels_say_nothing(path):
