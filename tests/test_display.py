@@ -14,6 +14,7 @@ from ragnb.display import Results, html_parts, shown, text_table
 from ragnb.numbers import text_width
 from ragnb.results import Interval
 from ragnb.scoring import compare, summarize
+from ragnb.scoring.columns import bounds_of
 from ragnb.stats import mean_interval
 
 
@@ -255,3 +256,19 @@ def test_a_column_is_an_interval_only_with_both_limits():
 def test_an_estimate_that_is_printed_as_zero_has_no_sign():
     interval = Interval(-0.0001, -0.25, -0.00001, 0.95, "t", 12)
     assert str(interval) == "0.000 [-0.250, 0.000] (95% t, n = 12)"
+
+
+@pytest.mark.parametrize(
+    ("values", "bounds"),
+    [
+        ([], None),
+        ([0.0], (0.0, 1.0)),
+        ([1.0], (0.0, 1.0)),
+        ([1.0, 0.0], (0.0, 1.0)),
+        ([1.0, 0.5], None),
+        ([2.0], None),
+        ([-1.0, 1.0], None),
+    ],
+)
+def test_a_metric_of_your_own_is_a_share_if_all_of_its_values_are_0_or_1(values, bounds):
+    assert bounds_of("mine", "", np.array(values)) == bounds

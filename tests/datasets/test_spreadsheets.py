@@ -13,6 +13,7 @@ import pytest
 import ragnb
 from ragnb.datasets import load_responses, write_table
 from ragnb.datasets.cells import read_numbers
+from ragnb.datasets.literals import parsed
 from ragnb.datasets.reading import read_frame
 from ragnb.datasets.sheets import separator_of
 from ragnb.errors import InputError
@@ -556,6 +557,14 @@ def test_texts_in_brackets_stay_texts(source, cell):
 def test_an_array_that_was_cut_off_is_refused(source):
     with pytest.raises(InputError, match="row 0 column references must be a list"):
         loaded(source, HEADER, ["Who?", "array(['a', ..., 'b'], dtype=object)", "a"])
+
+
+@pytest.mark.parametrize(
+    "text", ["Counter(['a'])", "array(['a'], ['b'])", "os.listdir('.')", "['a', open('b')]"]
+)
+def test_calls_that_no_library_prints_for_a_list_are_refused(text):
+    with pytest.raises(InputError, match="must be a list written as JSON or Python, got"):
+        parsed(text)
 
 
 @pytest.mark.parametrize("sign", ["/", "|", ";"])

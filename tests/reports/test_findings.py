@@ -123,6 +123,17 @@ def test_provenance_names_data_model_and_definitions_once():
         ragnb.provenance(study, 5)
 
 
+@pytest.mark.parametrize(
+    ("n_languages", "named"),
+    [(6, "lang:aa, bb, cc, dd, ee, ff"), (7, "ff and 1 more"), (9, "ff and 3 more")],
+)
+def test_provenance_names_the_first_languages_of_a_definition(n_languages, named):
+    languages = "aa bb cc dd ee ff gg hh ii".split()[:n_languages]
+    signatures = [f"ragnb:0|metric:m|lang:{language}" for language in languages]
+    block = ragnb.provenance(pd.DataFrame({"signature": signatures}))
+    assert dict(block)["definition"].endswith(named)
+
+
 def test_provenance_names_your_own_files_with_the_checksum_that_git_computes(tmp_path):
     files = [tmp_path / "ours.csv", tmp_path / "theirs.csv"]
     for number, file in enumerate(files):

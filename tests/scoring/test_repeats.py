@@ -40,6 +40,20 @@ def test_judges_are_a_component_of_their_own():
     assert noise["error_of_mean"]["judge"] == pytest.approx(np.sqrt(noise["variance"]["judge"] / 3))
 
 
+def test_the_error_of_the_mean_divides_each_variance_by_how_many_of_it_there_are():
+    rng = np.random.default_rng(1)
+    rows = [(f"q{q}", judge) for q in range(6) for judge in "abc" for _ in range(2)]
+    frame = pd.DataFrame(rows, columns=["example_id", "judge"])
+    pairs = {pair: rng.normal(0, 5) for pair in dict.fromkeys(rows)}
+    frame["value"] = [pairs[pair] + rng.normal(0, 1) for pair in rows]
+    noise = noise_report(frame.assign(system="s", metric="m")).set_index("component")
+    counts = {"question": 6, "judge": 3, "question × judge": 18, "run": 36}
+    assert noise["variance"]["question × judge"] > 1
+    for component, n in counts.items():
+        expected = np.sqrt(noise["variance"][component] / n)
+        assert noise["error_of_mean"][component] == pytest.approx(expected)
+
+
 def test_pass_5_of_5_is_the_share_of_questions_that_are_always_right(epochs):
     table = pass_report(epochs, 5).set_index(["system", "measure"])["mean"]
     for system, rows in epochs.groupby("system"):
