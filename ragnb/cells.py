@@ -120,3 +120,18 @@ def as_lists(value: Any) -> Any:
     if type(value) is dict and {np.ndarray, dict} & set(map(type, value.values())):
         return {name: as_lists(part) for name, part in value.items()}
     return value
+
+
+def records_of(frame: Any) -> list[dict[str, Any]]:
+    """Return the rows as mappings, which are empty if the frame has no columns.
+
+    ``to_dict("records")`` returns no rows then, before pandas 3.1.
+
+    >>> import pandas as pd
+    >>> records_of(pd.DataFrame(index=[0, 1]))
+    [{}, {}]
+    """
+    if frame.columns.empty:
+        return [{} for _ in range(len(frame))]
+    records: list[dict[str, Any]] = frame.to_dict("records")
+    return records

@@ -12,6 +12,7 @@ from ragnb.annotation.conversions import conversion_of
 from ragnb.annotation.items import Item, check_value, item_ids
 from ragnb.annotation.places import Place, places
 from ragnb.annotation.tasks import Task
+from ragnb.cells import records_of
 from ragnb.errors import InputError
 
 
@@ -31,7 +32,7 @@ def suggested_values(
     if isinstance(suggestions, pd.DataFrame):
         # For "trace", RAGBench's own columns also suggest values, and for "verdict" the `judged_correct` of a judge.
         columns = [field.name for field in task.fields] + list(conversion.suggesting)
-        rows = suggestions[[name for name in columns if name in suggestions]].to_dict("records")
+        rows = records_of(suggestions[[name for name in columns if name in suggestions]])
         suggestions = dict(zip(item_ids(suggestions, id), rows, strict=True))
     elif not isinstance(suggestions, Mapping):
         kind = type(suggestions).__name__

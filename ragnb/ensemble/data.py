@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import Integers, accepts, accepts_fields
+from ragnb.cells import records_of
 from ragnb.columns import require_columns, require_frame
 from ragnb.errors import InputError
 
@@ -427,7 +428,7 @@ def _column_names(scores: pd.DataFrame) -> pd.Index:
         options = pd.DataFrame([_options_in(signature) for signature in signatures])
         options = options.drop(columns=list(OF_THE_RESPONSE), errors="ignore")
         differing = options.loc[:, options.nunique(dropna=False) > 1]
-        for signature, row in zip(signatures, differing.to_dict("records"), strict=True):
+        for signature, row in zip(signatures, records_of(differing), strict=True):
             # An option that a signature lacks is missing, and not a text.
             texts = [f"{key}:{value}" for key, value in row.items() if isinstance(value, str)]
             names[metric, signature] = "|".join([metric, *texts])

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.cells import is_missing, present
+from ragnb.cells import is_missing, present, records_of
 from ragnb.columns import CONDITION, require_frame
 from ragnb.datasets.examples import load_examples
 from ragnb.datasets.responses import load_responses
@@ -317,7 +317,7 @@ class _QuestionFinder:
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The cells that a prompt consists of, row by row."""
     columns = [name for name in ("question", "messages", "prompt") if name in frame]
-    return frame[columns].to_dict("records") if columns else [{} for _ in range(len(frame))]
+    return records_of(frame[columns])
 
 
 def _prompt(row: dict[str, Any]) -> str:

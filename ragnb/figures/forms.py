@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 
+from ragnb.cells import records_of
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.experiments.before_after import Changes
@@ -349,7 +350,7 @@ def joined(
         return table, columns[0]
     words = [
         ", ".join(words_for(value, names, column=str(column)) for column, value in row.items())
-        for row in table[columns].to_dict("records")
+        for row in records_of(table[columns])
     ]
     return table.assign(series=words), "series"
 

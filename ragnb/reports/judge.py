@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import Booleans, Floats, Integers, accepts
+from ragnb.cells import records_of
 from ragnb.columns import CONDITION, column_names, require_columns
 from ragnb.errors import InputError
 from ragnb.printing import warn
@@ -537,7 +538,7 @@ def _worst(judged: _Judged) -> pd.DataFrame:
     # The settled label has a column of its own.
     people = {name: values for name, values in judged.annotators.items() if name != judged.label}
     # For each response a mapping from annotator to label.
-    annotations = pd.DataFrame(people, index=judged.frame.index).to_dict("records")
+    annotations = records_of(pd.DataFrame(people, index=judged.frame.index))
     disagreements = []
     for judge, scores in judged.scores.items():
         verdicts = judged.verdicts(scores)
