@@ -236,8 +236,11 @@ def _mixed(
     # All intercepts share one variance.
     variances = np.zeros(n_units, dtype=int)
     model = BinomialBayesMixedGLM(values, design.to_numpy(), intercepts, variances)
-    # The search starts at random values; with a seed, it is repeatable.
-    fit = model.fit_vb(rng=0)
+    # The search starts at random standard deviations near exp(-0.5), as statsmodels has them. Before 0.15, statsmodels
+    # takes no seed.
+    n_parameters = model.k_fep + model.k_vcp + model.k_vc
+    start = np.exp(-0.5 + 0.1 * np.random.default_rng(0).normal(size=n_parameters))
+    fit = model.fit_vb(sd=start)
     return fit, fit.fe_mean, fit.fe_sd, np.inf
 
 

@@ -284,6 +284,8 @@ def plain(value):
         return None
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
         return float(f"{value:.9g}") + 0.0
+    if isinstance(value, dict):  # Arrow may change the order of the names
+        return [[name, plain(one)] for name, one in sorted(value.items())]
     return [plain(one) for one in value] if isinstance(value, list | tuple) else str(value)
 
 

@@ -132,8 +132,9 @@ def test_at_the_minimum_detectable_effect_mcnemar_has_its_power(
 def test_t_effects_are_those_of_statsmodels(n: int) -> None:
     from statsmodels.stats.power import TTestPower
 
-    expected = TTestPower().solve_power(nobs=n, alpha=0.05, power=0.8)
-    assert t_mde(0.4 / np.sqrt(n), df=n - 1) == pytest.approx(0.4 * expected, rel=1e-6)
+    # Some versions of its solver find the effect to five digits only, so its power at our effect is compared.
+    effect = t_mde(0.4 / np.sqrt(n), df=n - 1)
+    assert TTestPower().power(effect / 0.4, nobs=n, alpha=0.05) == pytest.approx(0.8, abs=1e-9)
     normal = (1.959964 + 0.841621) * 0.4 / np.sqrt(n)
     assert 1 < t_mde(0.4 / np.sqrt(n), df=n - 1) / normal < 1 + 2.5 / n
 
