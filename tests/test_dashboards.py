@@ -165,6 +165,14 @@ def test_two_definitions_of_one_metric_cannot_be_joined(responses):
         ragnb.with_scores(responses, pd.concat(both))
 
 
+def test_one_value_too_many_is_named(responses):
+    scores = ragnb.score(responses, "rgb.accuracy")
+    with pytest.raises(
+        InputError, match=rf"several of rgb\.accuracy for {scores['example_id'][3]}"
+    ):
+        ragnb.with_scores(responses, pd.concat([scores, scores.iloc[[3]]]))
+
+
 def test_responses_that_cannot_be_identified_are_refused(responses):
     scores = ragnb.score(responses, "rgb.accuracy")
     with pytest.raises(InputError, match="needs a column that identifies a response"):

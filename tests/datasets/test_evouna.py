@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from ragnb.datasets import load_evouna
@@ -21,3 +23,21 @@ def test_the_real_file_compares_all_ten_pairs_clustered_and_unclustered(data_fol
         (open_pair,) = rows[rows["p_adjusted"] > 0.05].to_dict("records")
         assert (open_pair["system"], open_pair["baseline"]) == ("newbing", "gpt4")
         assert open_pair["p_adjusted"] == pytest.approx(0.157, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("gold", "references"),
+    [
+        ("Oslo", [["Oslo"]]),
+        ("Oslo / Kristiania", [["Oslo", "Kristiania"]]),
+        ("Oslo/", [["Oslo"]]),
+        ("/", [["/"]]),
+        (None, None),
+    ],
+)
+@pytest.mark.data
+def test_a_slash_separates_the_gold_variants_of_the_file(tmp_path, data_folder, gold, references):
+    records = json.loads((data_folder / "evouna" / "NQ.json").read_text("utf-8"))
+    path = tmp_path / "NQ.json"
+    path.write_text(json.dumps([records[0] | {"golden_answer": gold}]), "utf-8")
+    assert load_evouna(path)["references"].tolist() == [references] * 5

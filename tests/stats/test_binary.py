@@ -51,6 +51,12 @@ def test_odds_ratio_limits_put_the_count_at_either_tail(table: PairedTable, meth
         assert tail == pytest.approx(0.025, abs=1e-9)
 
 
+@pytest.mark.parametrize("null", [-1.0, 1.0, 1.5])
+def test_a_difference_of_all_items_is_no_null_hypothesis(null: float) -> None:
+    with pytest.raises(InputError, match="null must be between -1 and 1, got"):
+        tango_test(PairedTable(5, 2, 1, 5), null=null)
+
+
 def test_without_items_or_discordant_ones() -> None:
     nothing = PairedTable(0, 0, 0, 0)
     interval = tango_interval(nothing)
