@@ -164,7 +164,7 @@ def test_after_timeouts_fewer_requests_are_sent_at_once_and_a_warning_gives_advi
     }
     # Half of the timeout: a busy machine may delay a start by the other half.
     most = [sum(begin <= other < begin + 0.25 for other in started) for begin in started]
-    assert most[0] == 8
+    assert most[0] >= 8, "the first ones are sent together"
     assert max(most[8:]) <= 4, "within half a timeout"
     assert max(most[-3:]) == 1
 
