@@ -19,7 +19,7 @@ _SOLUTION = re.compile(
     r"\s*<details>\s*<summary>\s*Solutions?\s*</summary>.*?</details>[ \t]*",
     re.DOTALL | re.IGNORECASE,
 )
-# Letters of scripts that separate words by spaces and join no short words to the next one, and digits.
+# Digits, and letters of scripts in which words are separated by spaces and not joined to short words.
 _SPACED = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{N}]")
 # What a slide begins with. Other cells stay on the slide before them.
 _SLIDES = {"# ": "slide", "## ": "slide", "### ": "subslide"}
@@ -82,9 +82,10 @@ def rubric(
     text
         The text that is handed in, or None while the exercise is open.
     points
-        For each point, words or phrases; one of them is enough. Letter case is ignored, and a phrase begins where a word
-        of the text begins: "report" finds "reported", and "any" does not find "many". A list of points without words is
-        a rubric for a drawing or for labels, which only a person can compare with it.
+        For each point, words or phrases; one of them is enough. Letter case is ignored. A phrase begins where a word of
+        the text begins: "report" finds "reported", and "any" does not find "many". In scripts that join words, such as
+        Chinese and Arabic, it may be anywhere. A list of points without words is a rubric for a drawing or for labels,
+        which only a person can compare with it.
     hint
         A sentence that helps with the next step.
 
@@ -123,8 +124,8 @@ def rubric(
 def _begins_a_word(phrase: str, text: str) -> bool:
     """Whether a phrase is in a text, and no word character is before it.
 
-    A phrase such as ± may be anywhere, and so may Chinese words (which have no space before them) and Arabic ones (which may
-    have a joined "and" or "the").
+    A phrase such as ± may be anywhere. So may Chinese words, which have no space before them, and Arabic words, to which
+    "and" or "the" may be joined.
     """
     start = r"(?<!\w)" if _SPACED.match(phrase) else ""
     return re.search(start + re.escape(phrase), text) is not None

@@ -2,11 +2,13 @@
 
 # Tested in tests/test_display.py.
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ragnb.cells import present
+from ragnb.cells import is_missing, present
 from ragnb.errors import InputError
 from ragnb.metrics.record import METRICS, Metric
 
@@ -28,9 +30,19 @@ def numbers(frame: pd.DataFrame, column: str, what: str) -> NDArray[np.float64]:
     try:
         return pd.to_numeric(frame[column]).to_numpy(float, na_value=np.nan)
     except (TypeError, ValueError) as error:
+        first = next((cell for cell in frame[column] if not _is_number(cell)), error)
         raise InputError(
-            f"{what} needs numbers in {column} ({error!s:.60}); use nan for a missing value"
+            f"{what} needs numbers in {column} (got {first!r:.60}); use nan for a missing value"
         ) from error
+
+
+def _is_number(cell: Any) -> bool:
+    """Whether a cell is a number, is written as one, or is missing."""
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return is_missing(cell)
+    return True
 
 
 def require_metric_names(scores: pd.DataFrame, what: str) -> None:

@@ -236,8 +236,8 @@ def _mixed(
     # All intercepts share one variance.
     variances = np.zeros(n_units, dtype=int)
     model = BinomialBayesMixedGLM(values, design.to_numpy(), intercepts, variances)
-    # The search starts at random standard deviations near exp(-0.5), as statsmodels has them. Before 0.15, statsmodels
-    # takes no seed.
+    # The search starts at random standard deviations, which are drawn here as statsmodels draws them. Only statsmodels
+    # 0.15 and newer take a seed.
     n_parameters = model.k_fep + model.k_vcp + model.k_vc
     start = np.exp(-0.5 + 0.1 * np.random.default_rng(0).normal(size=n_parameters))
     fit = model.fit_vb(sd=start)

@@ -38,7 +38,7 @@ class Browser:
 
     def __init__(self, send: Callable[[dict[str, Any]], None]) -> None:
         self._send = send
-        # The context of the last message that arrived while a cell could run; None if there is none.
+        # The context of the last message that need not have waited for a cell; None if there is none.
         self._context: Context | None = None
         # The threads that handle a message at the moment.
         self._handlers: set[threading.Thread] = set()
@@ -89,7 +89,10 @@ class Browser:
             self._send({"kind": "pending", "question": _FIRST_QUESTION})
 
     def close(self, view: int, n_lost: int) -> None:
-        """A view is no longer on the screen, and a number of keys did nothing. Without views, nothing is waited for."""
+        """A view is no longer on the screen, and the keys that it still held did nothing.
+
+        If no view is left, nothing is waited for.
+        """
         with self._answered:
             self._n_lost += n_lost
             self._views.discard(view)
@@ -163,10 +166,10 @@ class Browser:
 
 
 def _arrives_while_a_cell_runs() -> bool:
-    """Whether the message that is handled was sent so that it need not wait for a cell to end.
+    """Whether the message being handled need not have waited for a cell to end.
 
-    Either it is handled in another thread than cells, or its header names another thread (a
-    "subshell").
+    This is so if another thread than that of the cells handles it, or if its header names another
+    thread (a "subshell").
     """
     if threading.current_thread() is not threading.main_thread():
         return True
